@@ -1,0 +1,5 @@
+//! roundgate: an issue tracker with an engine on top.
+
+pub mod model;
+pub mod runner;
+pub mod store;

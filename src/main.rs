@@ -1,0 +1,3 @@
+//! The `roundgate` program.
+
+fn main() {}

@@ -1,0 +1,233 @@
+//! Facts: what changed, with before and after. A store keeps them as events; folding them from the
+//! first to the last gives the whole snapshot again.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::graph::Edge;
+use super::id::{Actor, IssueId};
+use super::issue::{Issue, Millis, Policy, Priority, State, Work};
+use super::record::{Annotation, Answer, Ask, PlanRecord, Post, Round, Scope};
+use super::tag::Tags;
+
+/// One field of an issue, with a value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "field", content = "value", rename_all = "snake_case")]
+pub enum Field {
+    /// The title.
+    Title(String),
+    /// The body.
+    Body(String),
+    /// The tags.
+    Tags(Tags),
+    /// The priority.
+    Priority(Priority),
+    /// Status, outcome, reason and claim.
+    State(State),
+    /// The last fencing number.
+    Epoch(u64),
+    /// Who worked on it.
+    Hands(BTreeSet<Actor>),
+    /// Lost or failed steps.
+    FailedSteps(u32),
+    /// Policy metadata.
+    Policy(Policy),
+    /// What a worker needs to know.
+    Work(Work),
+    /// The plan's name for it.
+    Key(Option<String>),
+}
+
+impl Field {
+    /// The value this field has in an issue.
+    pub fn of(&self, issue: &Issue) -> Field {
+        match self {
+            Field::Title(_) => Field::Title(issue.title.clone()),
+            Field::Body(_) => Field::Body(issue.body.clone()),
+            Field::Tags(_) => Field::Tags(issue.tags.clone()),
+            Field::Priority(_) => Field::Priority(issue.priority),
+            Field::State(_) => Field::State(issue.state.clone()),
+            Field::Epoch(_) => Field::Epoch(issue.epoch),
+            Field::Hands(_) => Field::Hands(issue.hands.clone()),
+            Field::FailedSteps(_) => Field::FailedSteps(issue.failed_steps),
+            Field::Policy(_) => Field::Policy(issue.policy.clone()),
+            Field::Work(_) => Field::Work(issue.work.clone()),
+            Field::Key(_) => Field::Key(issue.key.clone()),
+        }
+    }
+
+    /// Writes this value into an issue.
+    pub fn put(&self, issue: &mut Issue) {
+        match self.clone() {
+            Field::Title(title) => issue.title = title,
+            Field::Body(body) => issue.body = body,
+            Field::Tags(tags) => issue.tags = tags,
+            Field::Priority(priority) => issue.priority = priority,
+            Field::State(state) => issue.state = state,
+            Field::Epoch(epoch) => issue.epoch = epoch,
+            Field::Hands(hands) => issue.hands = hands,
+            Field::FailedSteps(steps) => issue.failed_steps = steps,
+            Field::Policy(policy) => issue.policy = policy,
+            Field::Work(work) => issue.work = work,
+            Field::Key(key) => issue.key = key,
+        }
+    }
+}
+
+/// One fact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum Change {
+    /// An issue came into being.
+    IssueCreated {
+        /// The issue as it began.
+        issue: Box<Issue>,
+        /// Its parent.
+        parent: Option<IssueId>,
+    },
+    /// Fields of an issue changed.
+    IssueChanged {
+        /// Which issue.
+        id: IssueId,
+        /// The fields as they were.
+        before: Vec<Field>,
+        /// The same fields as they are now.
+        after: Vec<Field>,
+    },
+    /// An issue moved to another parent.
+    ParentSet {
+        /// Which issue.
+        id: IssueId,
+        /// Its parent until now.
+        before: Option<IssueId>,
+        /// Its parent from now on.
+        after: Option<IssueId>,
+    },
+    /// An edge was added.
+    EdgeAdded {
+        /// The edge.
+        edge: Edge,
+    },
+    /// An edge was taken out.
+    EdgeRemoved {
+        /// The edge.
+        edge: Edge,
+    },
+    /// Somebody posted to the forum.
+    Posted {
+        /// The post.
+        post: Post,
+    },
+    /// A policy opened a scope, or the scope's record changed.
+    ScopeSet {
+        /// The record as it was; `None` when the scope opened.
+        before: Option<Box<Scope>>,
+        /// The record as it is.
+        after: Box<Scope>,
+    },
+    /// A round opened, was judged, or ended.
+    RoundSet {
+        /// The record as it was; `None` when the round opened.
+        before: Option<Box<Round>>,
+        /// The record as it is.
+        after: Box<Round>,
+    },
+    /// A human is asked.
+    AskOpened {
+        /// The ask.
+        ask: Box<Ask>,
+    },
+    /// An ask was answered, or the answer withdrawn.
+    AnswerSet {
+        /// Which ask.
+        id: IssueId,
+        /// The answer until now.
+        before: Option<Box<Answer>>,
+        /// The answer from now on.
+        after: Option<Box<Answer>>,
+    },
+    /// A plan was applied to a root.
+    PlanSet {
+        /// The record as it was.
+        before: Option<Box<PlanRecord>>,
+        /// The record as it is.
+        after: Box<PlanRecord>,
+    },
+    /// A root was found final, or came back to life.
+    RootFinished {
+        /// The root.
+        id: IssueId,
+        /// Whether it is finished from now on.
+        finished: bool,
+    },
+    /// An id may not be given to anything any more.
+    IdReserved {
+        /// The id.
+        id: IssueId,
+    },
+    /// Something an import could not express.
+    Annotated {
+        /// The annotation.
+        annotation: Annotation,
+    },
+}
+
+impl Change {
+    /// The change's word, as events and logs show it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Change::IssueCreated { .. } => "issue_created",
+            Change::IssueChanged { .. } => "issue_changed",
+            Change::ParentSet { .. } => "parent_set",
+            Change::EdgeAdded { .. } => "edge_added",
+            Change::EdgeRemoved { .. } => "edge_removed",
+            Change::Posted { .. } => "posted",
+            Change::ScopeSet { .. } => "scope_set",
+            Change::RoundSet { .. } => "round_set",
+            Change::AskOpened { .. } => "ask_opened",
+            Change::AnswerSet { .. } => "answer_set",
+            Change::PlanSet { .. } => "plan_set",
+            Change::RootFinished { .. } => "root_finished",
+            Change::IdReserved { .. } => "id_reserved",
+            Change::Annotated { .. } => "annotated",
+        }
+    }
+
+    /// The issue a change is about, where it is about one: the key of `history ID`.
+    pub fn subject(&self) -> Option<&IssueId> {
+        match self {
+            Change::IssueCreated { issue, .. } => Some(&issue.id),
+            Change::IssueChanged { id, .. }
+            | Change::ParentSet { id, .. }
+            | Change::AnswerSet { id, .. }
+            | Change::RootFinished { id, .. }
+            | Change::IdReserved { id } => Some(id),
+            Change::EdgeAdded { edge } | Change::EdgeRemoved { edge } => Some(&edge.to),
+            Change::Posted { .. } => None,
+            Change::ScopeSet { after, .. } => Some(&after.id),
+            Change::RoundSet { after, .. } => Some(&after.review),
+            Change::AskOpened { ask } => Some(&ask.id),
+            Change::PlanSet { after, .. } => Some(&after.root),
+            Change::Annotated { annotation } => Some(&annotation.issue),
+        }
+    }
+}
+
+/// A fact with its circumstances, as a store keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// Counts all events of a store, from 1, without gaps.
+    pub seq: u64,
+    /// When.
+    pub at: Millis,
+    /// Who did it.
+    pub actor: Actor,
+    /// The act or transition it was part of, such as `issues close` or `tick next_round`.
+    pub cause: String,
+    /// The first event of the tick it was part of, if a tick did it.
+    pub tick: Option<u64>,
+    /// The fact.
+    #[serde(flatten)]
+    pub change: Change,
+}

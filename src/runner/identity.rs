@@ -1,0 +1,196 @@
+//! Which process is meant, in a way that survives restarts and reused process ids.
+//!
+//! A bare process id names whoever has it now. Together with the boot and the start time it names one process for
+//! ever, so a record left by a dead runner can be judged later. This room knows `/proc` and signals, and must not
+//! know why anyone asks.
+
+use std::{fs, io};
+
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
+use serde::{Deserialize, Serialize};
+
+/// One process of one boot of one machine. Without `/proc` the boot id is empty, and nothing can be said about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessRef {
+    /// The kernel's random id of this boot; empty when it could not be read.
+    pub boot_id: String,
+    /// The process id, as this process sees it.
+    pub pid: u32,
+    /// When it started, in clock ticks since boot; 0 when it could not be read.
+    pub started: u64,
+}
+
+/// What can be said about a [`ProcessRef`] now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Liveness {
+    /// This very process is running.
+    Alive,
+    /// It has ended: another boot, no such process, a zombie, or the id belongs to a later process.
+    Dead,
+    /// The system does not tell.
+    Unknown,
+}
+
+impl ProcessRef {
+    /// The calling process.
+    pub fn this() -> Self {
+        Self::of(std::process::id())
+    }
+
+    /// The process that has this id now. Of an id nobody has, the reference is one to a dead process.
+    pub fn of(pid: u32) -> Self {
+        let started = Stat::read(pid).ok().flatten().map_or(0, |stat| stat.started);
+        Self { boot_id: boot_id().unwrap_or_default(), pid, started }
+    }
+
+    /// Whether this very process still runs.
+    pub fn is_alive(&self) -> Liveness {
+        let Some(boot_id) = boot_id() else { return Liveness::Unknown };
+        if self.boot_id.is_empty() {
+            return Liveness::Unknown;
+        }
+        if self.boot_id != boot_id {
+            return Liveness::Dead;
+        }
+        match Stat::read(self.pid) {
+            Ok(Some(stat)) if stat.started == self.started && !stat.ended => Liveness::Alive,
+            Ok(Some(_)) => Liveness::Dead,
+            Ok(None) => Liveness::Unknown,
+            // A /proc mounted with hidepid has no entry for other users' processes either: ask the kernel too.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match group_id(self.pid) {
+                Some(pid) if test_kill_process(pid) != Err(rustix::io::Errno::SRCH) => Liveness::Unknown,
+                _ => Liveness::Dead,
+            },
+            Err(_) => Liveness::Unknown,
+        }
+    }
+
+    /// Kills the process group this process leads, if this very process still runs; says whether a signal was sent.
+    ///
+    /// A group whose leader is gone is left alone: its number proves nothing any more.
+    pub fn kill_group(&self) -> bool {
+        match group_id(self.pid) {
+            Some(group) if self.is_alive() == Liveness::Alive => {
+                kill_process_group(group, Signal::KILL).is_ok()
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The id as the kernel takes it. Not 1: signalling "group 1" would mean every process there is.
+fn group_id(pid: u32) -> Option<Pid> {
+    i32::try_from(pid).ok().filter(|pid| *pid > 1).and_then(Pid::from_raw)
+}
+
+fn boot_id() -> Option<String> {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let id = text.trim();
+    (!id.is_empty()).then(|| id.to_owned())
+}
+
+/// The two fields of `/proc/PID/stat` that matter here (proc_pid_stat(5)).
+struct Stat {
+    /// A zombie, or on the way out: it will never run again.
+    ended: bool,
+    started: u64,
+}
+
+impl Stat {
+    /// `Ok(None)`: there is such a file, but it does not read as expected.
+    fn read(pid: u32) -> io::Result<Option<Self>> {
+        match fs::read(format!("/proc/{pid}/stat")) {
+            Ok(bytes) => Ok(Self::parse(&String::from_utf8_lossy(&bytes))),
+            // The process went away between open and read.
+            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => {
+                Err(io::ErrorKind::NotFound.into())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Field 2 is the program's own name in parentheses and may hold anything, `)` and blanks included; so count from
+    /// the last `)`, after which field 3 (state) comes first and field 22 (start time) twentieth.
+    fn parse(text: &str) -> Option<Self> {
+        let (_, rest) = text.rsplit_once(')')?;
+        let mut fields = rest.split_ascii_whitespace();
+        let ended = matches!(fields.next()?, "Z" | "X" | "x");
+        let started = fields.nth(18)?.parse().ok()?;
+        Some(Self { ended, started })
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::os::unix::process::{CommandExt, ExitStatusExt};
+    use std::process::{Child, Command};
+    use std::time::Duration;
+
+    use super::*;
+
+    fn sleeper() -> Child {
+        Command::new("sleep").arg("60").process_group(0).spawn().unwrap()
+    }
+
+    #[test]
+    fn this_process_is_alive_and_keeps_its_identity_through_json() {
+        let this = ProcessRef::this();
+        assert_eq!(this.is_alive(), Liveness::Alive);
+        let json = serde_json::to_string(&this).unwrap();
+        assert_eq!(serde_json::from_str::<ProcessRef>(&json).unwrap(), this);
+    }
+
+    #[test]
+    fn a_zombie_and_a_reaped_process_are_both_dead() {
+        let mut child = sleeper();
+        let process = ProcessRef::of(child.id());
+        assert_eq!(process.is_alive(), Liveness::Alive);
+        child.kill().unwrap();
+        while process.is_alive() == Liveness::Alive {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(process.is_alive(), Liveness::Dead, "a zombie");
+        child.wait().unwrap();
+        assert_eq!(process.is_alive(), Liveness::Dead, "reaped");
+        assert!(!process.kill_group());
+    }
+
+    #[test]
+    fn a_reused_process_id_and_another_boot_are_not_the_same_process() {
+        let mut child = sleeper();
+        let process = ProcessRef::of(child.id());
+        let reused = ProcessRef { started: process.started - 1, ..process.clone() };
+        let rebooted = ProcessRef { boot_id: "another".into(), ..process.clone() };
+        for other in [reused, rebooted] {
+            assert_eq!(other.is_alive(), Liveness::Dead);
+            assert!(!other.kill_group());
+        }
+        assert_eq!(process.is_alive(), Liveness::Alive, "no one else's record kills it");
+        assert!(process.kill_group());
+        assert_eq!(child.wait().unwrap().signal(), Some(9));
+    }
+
+    #[test]
+    fn an_identity_from_a_system_without_proc_is_unknown_and_kills_nobody() {
+        let nameless = ProcessRef { boot_id: String::new(), ..ProcessRef::this() };
+        assert_eq!(nameless.is_alive(), Liveness::Unknown);
+        assert!(!nameless.kill_group());
+    }
+
+    #[test]
+    fn ids_that_would_signal_everybody_are_never_signalled() {
+        for pid in [0, 1, u32::MAX] {
+            assert!(group_id(pid).is_none());
+            assert!(!ProcessRef::of(pid).kill_group());
+        }
+    }
+
+    #[test]
+    fn a_program_name_full_of_parentheses_does_not_shift_the_fields() {
+        let stat = Stat::parse("7 (a) Z (b) S 1 7 7 0 -1 1 2 3 4 5 6 7 8 9 20 0 1 0 4242 99").unwrap();
+        assert_eq!((stat.ended, stat.started), (false, 4242));
+        assert!(Stat::parse("7 (short) S 1").is_none());
+        assert!(Stat::parse("").is_none());
+    }
+}

@@ -1,0 +1,168 @@
+//! The contract of every backend.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::model::change::Event;
+use crate::model::id::IssueId;
+use crate::model::issue::Millis;
+use crate::model::record::Post;
+use crate::model::snapshot::Snapshot;
+
+/// The number of the last event of a store; 0 when it has none.
+pub type Revision = u64;
+
+/// Which events to read, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EventQuery {
+    /// Only those about this issue.
+    pub subject: Option<IssueId>,
+    /// Only those after this one.
+    pub after: Revision,
+    /// The latest so many of what is left; all of it when `None`.
+    pub last: Option<usize>,
+}
+
+/// Which posts to read, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PostQuery {
+    /// Only those of this topic.
+    pub topic: Option<String>,
+    /// The latest so many; all of them when `None`.
+    pub last: Option<usize>,
+}
+
+/// A topic of the forum and what is in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Topic {
+    /// Its name.
+    pub name: String,
+    /// How many posts it has.
+    pub posts: u64,
+    /// When the latest was written.
+    pub last_at: Millis,
+}
+
+/// What a store must do.
+pub trait Store {
+    /// A consistent snapshot of everything the rules read, and its revision. Writes nothing.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn snapshot(&self) -> Result<(Snapshot, Revision), StoreError>;
+
+    /// One write transaction. `work` is called at most once, with the snapshot as it is while nobody
+    /// else can write. `Some(events)` commits them, all or none: they are numbered from the revision
+    /// plus one without gaps, and folding them over that snapshot gives the next one. `None`, and
+    /// an empty list, leave the store as it was, to the byte.
+    ///
+    /// Returns the revision after the transaction.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] when others wrote for longer than the deadline; then nothing was applied.
+    fn transact(
+        &mut self,
+        work: &mut dyn FnMut(Snapshot, Revision) -> Option<Vec<Event>>,
+    ) -> Result<Revision, StoreError>;
+
+    /// The events a query asks for.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn events(&self, query: &EventQuery) -> Result<Vec<Event>, StoreError>;
+
+    /// The posts a query asks for.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn posts(&self, query: &PostQuery) -> Result<Vec<Post>, StoreError>;
+
+    /// The topics whose name starts with a prefix, by name.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn topics(&self, prefix: &str) -> Result<Vec<Topic>, StoreError>;
+}
+
+/// Why a store cannot do what was asked.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// There is no database where one was expected.
+    #[error("there is no store at {}", .path.display())]
+    Missing {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// There is already a store.
+    #[error("there is already a store at {}", .path.display())]
+    Exists {
+        /// Where.
+        path: PathBuf,
+    },
+    /// The file is something else, or was tampered with.
+    #[error("{} is not a roundgate store: {reason}", .path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The store was written by a newer program.
+    #[error("{} has schema {found}, and this program knows schemas up to {known}", .path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The newest known.
+        known: i64,
+    },
+    /// A stored row does not say anything the program understands.
+    #[error("the store is damaged: {what}")]
+    Damaged {
+        /// Which row, and what is wrong with it.
+        what: String,
+    },
+    /// The linked SQLite is known to lose data.
+    #[error("SQLite {found} can lose committed data (the WAL-reset bug); 3.51.3 or newer is needed")]
+    OldSqlite {
+        /// The linked version.
+        found: &'static str,
+    },
+    /// Others wrote for longer than the deadline.
+    #[error("the store is busy: others held it for {waited_ms} ms; nothing was written")]
+    Busy {
+        /// How long was waited, in milliseconds.
+        waited_ms: u64,
+    },
+    /// The file or folder cannot be written.
+    #[error("{} cannot be written: {reason}", .path.display())]
+    ReadOnly {
+        /// The file or folder.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// No room is left.
+    #[error("the disk is full; nothing was written")]
+    Full,
+    /// Reading or writing failed in another way.
+    #[error("cannot {what}")]
+    Io {
+        /// What was tried, with the path.
+        what: String,
+        /// Why it failed.
+        #[source]
+        source: std::io::Error,
+    },
+    /// SQLite failed in another way.
+    #[error("cannot {what}")]
+    Sqlite {
+        /// What was tried.
+        what: &'static str,
+        /// Why it failed.
+        #[source]
+        source: rusqlite::Error,
+    },
+}
