@@ -1,6 +1,6 @@
 //! Carries primitives out on a snapshot, and says which facts that made. Every backend uses this
 //! one function. It refuses what would break the graph's shape, whoever asks; whether an *actor* may
-//! do something is asked before, in [`super::act`].
+//! do something is asked before, in `act`.
 
 use thiserror::Error;
 
@@ -198,10 +198,10 @@ fn edit(snapshot: &Snapshot, id: &IssueId, fields: Vec<Field>) -> Result<Vec<Cha
 fn reparent(snapshot: &Snapshot, id: &IssueId, parent: Option<&IssueId>) -> Result<Vec<Change>, ApplyError> {
     let graph = snapshot.graph();
     let child = find_ix(snapshot, id)?;
-    if let Some(parent) = parent {
-        if graph.at_or_below(find_ix(snapshot, parent)?, child) {
-            return Err(ApplyError::ParentBelow { child: id.clone(), parent: parent.clone() });
-        }
+    if let Some(parent) = parent
+        && graph.at_or_below(find_ix(snapshot, parent)?, child)
+    {
+        return Err(ApplyError::ParentBelow { child: id.clone(), parent: parent.clone() });
     }
     let before = graph.node(child).parent;
     if before.map(|p| graph.id(p)) == parent {

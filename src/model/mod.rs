@@ -1,12 +1,16 @@
 //! The protocol: issues, edges, the one relation over them, and how they change. No I/O, no clock.
 
+pub mod act;
 pub mod apply;
 pub mod change;
+pub mod gate;
 pub mod graph;
 pub mod id;
 pub mod issue;
 pub mod primitive;
+pub mod readiness;
 pub mod record;
+pub mod refusal;
 pub mod relation;
 pub mod signature;
 pub mod snapshot;

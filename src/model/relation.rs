@@ -104,12 +104,12 @@ impl Relation {
     ) {
         let node = graph.node(ix);
         gone.extend(node.supersedes.iter().filter(|&&old| graph.issue(old).state.closed()));
-        if let Some(parent) = node.parent {
-            if graph.issue(parent).state.outcome() == Some(Outcome::Expanded) {
-                waiting[parent] -= 1;
-                if waiting[parent] == 0 {
-                    resolved.push(parent);
-                }
+        if let Some(parent) = node.parent
+            && graph.issue(parent).state.outcome() == Some(Outcome::Expanded)
+        {
+            waiting[parent] -= 1;
+            if waiting[parent] == 0 {
+                resolved.push(parent);
             }
         }
     }

@@ -270,10 +270,10 @@ impl Tags {
             if text.starts_with("proto:") && text != PROTOCOL {
                 return Err(TagSetError::UnknownProtocol(tag.clone()));
             }
-            if SCOPE_POLICIES.contains(&text) {
-                if let Some(other) = policy.replace(tag) {
-                    return Err(TagSetError::TwoPolicies(other.clone(), tag.clone()));
-                }
+            if SCOPE_POLICIES.contains(&text)
+                && let Some(other) = policy.replace(tag)
+            {
+                return Err(TagSetError::TwoPolicies(other.clone(), tag.clone()));
             }
             let forbids_agent = text == NODE_ROOT || text == Kind::Root.tag() || text == Kind::Ask.tag();
             if forbids_agent && self.executable() {

@@ -4,6 +4,9 @@
 //! Every node has two events: it may *start*, and it is *resolved*. To start, the parent must have
 //! started and every blocker must be resolved. To be resolved (unless it is), a node must start, and
 //! every child and whatever supersedes it or an ancestor must be resolved.
+//!
+//! An ask is the exception: a human may answer it whatever else is going on, so its being resolved
+//! waits for nothing in the graph.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -73,6 +76,7 @@ impl<'g> Waits<'g> {
                 parent.into_iter().chain(node.blockers.iter().map(|&b| Event::Resolves(b))).collect()
             }
             Event::Resolves(n) if self.relation.resolved(n) => Vec::new(),
+            Event::Resolves(n) if self.graph.issue(n).tags.ask() => Vec::new(),
             Event::Resolves(n) => {
                 let successors =
                     self.graph.self_and_ancestors(n).flat_map(|up| self.graph.node(up).superseded_by.iter());

@@ -1,0 +1,286 @@
+//! The questions the engine puts to humans: their words, their choices and what each will do.
+
+use super::compile::Forge;
+use super::decision::Cause;
+use crate::model::act::answer::{ABANDON, EXTRA_ROUND};
+use crate::model::act::verdict::topic;
+use crate::model::gate;
+use crate::model::graph::Ix;
+use crate::model::id::IssueId;
+use crate::model::issue::{Issue, Priority, State};
+use crate::model::primitive::Primitive;
+use crate::model::record::{Answer, Ask, AskKind, Choice, Round, RoundEnd, Scope};
+use crate::model::snapshot::Snapshot;
+use crate::model::tag::{ACTOR_USER, Kind, PROTOCOL, Tags};
+
+/// How much of a text an ask shows: a preview, not a transcript.
+const PREVIEW_CHARS: usize = 400;
+
+/// The node and the record of an ask, with the parent it is put below.
+pub struct AskNode {
+    /// The node.
+    pub issue: Issue,
+    /// What is asked on it.
+    pub record: Ask,
+    /// Its parent.
+    pub parent: Option<IssueId>,
+}
+
+impl AskNode {
+    /// The primitives that put the ask into the graph and its question into its topic.
+    pub fn primitives(self) -> Vec<Primitive> {
+        let mut body = format!("QUESTION: {}", self.record.question);
+        for line in &self.record.evidence {
+            body.push_str("\n- ");
+            body.push_str(line);
+        }
+        for choice in &self.record.choices {
+            body.push_str(&format!("\n/answer {}  {}", choice.id, choice.effect));
+        }
+        let post = Primitive::Post { topic: topic(&self.issue.id), body };
+        vec![
+            Primitive::Create { issue: Box::new(self.issue), parent: self.parent },
+            Primitive::OpenAsk { ask: Box::new(self.record) },
+            post,
+        ]
+    }
+}
+
+/// A node of `kind:ask`.
+fn node(forge: &mut Forge<'_>, title: String, body: String, priority: Priority) -> Issue {
+    let tags = Tags::new().with(PROTOCOL).with(Kind::Ask.tag()).with("ctx:human").with(ACTOR_USER);
+    Issue {
+        id: forge.id(),
+        title: shortened(&title, 200),
+        body,
+        state: State::Open,
+        tags,
+        priority,
+        created_at: forge.now,
+        updated_at: forge.now,
+        revision: 1,
+        epoch: 0,
+        hands: Default::default(),
+        failed_steps: 0,
+        policy: Default::default(),
+        work: Default::default(),
+        key: None,
+    }
+}
+
+fn choice(id: &str, label: &str, effect: String) -> Choice {
+    Choice { id: id.to_owned(), label: label.to_owned(), effect }
+}
+
+/// The first characters of a text, on one line.
+pub fn shortened(text: &str, limit: usize) -> String {
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= limit {
+        return line;
+    }
+    let kept: String = line.chars().take(limit.saturating_sub(1)).collect();
+    format!("{kept}…")
+}
+
+/// What waits for a scope, in words for a choice's effect.
+fn releases(snapshot: &Snapshot, scope: Ix) -> String {
+    let graph = snapshot.graph();
+    let waiting: Vec<&str> =
+        graph.node(scope).blocks.iter().map(|&ix| graph.issue(ix).title.as_str()).collect();
+    match waiting.len() {
+        0 => "nothing waits for it".to_owned(),
+        1..=3 => format!("releases: {}", shortened(&waiting.join("; "), 200)),
+        more => format!("releases {more} issues that wait for it"),
+    }
+}
+
+/// The ask for exhausted rounds (S3, table row 5), or for rounds that make no progress.
+pub fn rounds(
+    snapshot: &Snapshot,
+    scope: &Scope,
+    round: &Round,
+    notes: &str,
+    (cause, no_progress): (&Cause, bool),
+    forge: &mut Forge<'_>,
+) -> Option<AskNode> {
+    let graph = snapshot.graph();
+    let ix = graph.ix(&scope.id)?;
+    let issue = graph.issue(ix);
+    let k = round.number;
+    let (title, question) = if no_progress {
+        (
+            format!("No progress: {}", issue.title),
+            format!(
+                "The last rounds of \"{}\" failed in the same way. Should execution open another attempt or stop for manual intervention?",
+                issue.title
+            ),
+        )
+    } else {
+        (
+            format!("Review rounds exhausted: {}", issue.title),
+            format!(
+                "Max review rounds were reached on \"{}\". Should execution open another attempt or stop for manual intervention?",
+                issue.title
+            ),
+        )
+    };
+    let what = match cause {
+        Cause::Verdict => "its review said needs_work",
+        Cause::AttemptFailed => "its attempt failed",
+    };
+    let mut evidence = vec![format!("round {k} of {} failed: {what}", scope.bounds.max_rounds)];
+    if !notes.is_empty() {
+        evidence.push(format!("last notes: {}", shortened(notes, PREVIEW_CHARS)));
+    }
+    let earlier = snapshot.rounds(&scope.id).filter(|earlier| earlier.number < k).filter_map(notes_before);
+    let earlier: Vec<String> = earlier.collect();
+    if !earlier.is_empty() {
+        evidence.push(format!("earlier: {}", shortened(&earlier.join("; "), PREVIEW_CHARS)));
+    }
+    evidence.push(format!("everything: roundgate rounds show {}", scope.id));
+    let choices = vec![
+        choice(
+            EXTRA_ROUND,
+            "Open one extra round",
+            format!("opens round {} (or more, with --rounds)", k + 1),
+        ),
+        choice(
+            "stop-and-handoff",
+            "Stop and hand off",
+            "no more rounds; a human takes the work over, and what waits keeps waiting".to_owned(),
+        ),
+        choice(
+            "accept",
+            "Accept as it is",
+            format!("overrides the verdict, with your name and reason; {}", releases(snapshot, ix)),
+        ),
+        choice(
+            ABANDON,
+            "Abandon",
+            format!("gives up everything open in this scope; {}", releases(snapshot, ix)),
+        ),
+    ];
+    let node = node(forge, title, question.clone(), issue.priority);
+    let record = Ask {
+        id: node.id.clone(),
+        kind: AskKind::Rounds,
+        scope: Some(scope.id.clone()),
+        round: Some(k),
+        about: Some(round.attempt.clone()),
+        question,
+        evidence,
+        choices,
+        answer: None,
+    };
+    Some(AskNode { issue: node, record, parent: Some(round.review.clone()) })
+}
+
+fn notes_before(round: &Round) -> Option<String> {
+    match &round.end {
+        Some(RoundEnd::Failed { notes, .. }) if !notes.is_empty() => {
+            Some(format!("round {}: {notes}", round.number))
+        }
+        _ => None,
+    }
+}
+
+/// The ask that a human holds after `stop-and-handoff`.
+pub fn handoff(
+    snapshot: &Snapshot,
+    first: &Ask,
+    answer: &Answer,
+    forge: &mut Forge<'_>,
+) -> Option<(Issue, Ask)> {
+    let graph = snapshot.graph();
+    let scope = graph.ix(first.scope.as_ref()?)?;
+    let issue = graph.issue(scope);
+    let question = format!("\"{}\" was handed to a human. Is it done, or given up?", issue.title);
+    let node = node(forge, format!("Handed off: {}", issue.title), question.clone(), issue.priority);
+    let mut evidence = vec![format!("handed off by {} after round {}", answer.by, first.round.unwrap_or(0))];
+    if !answer.note.is_empty() {
+        evidence.push(shortened(&answer.note, PREVIEW_CHARS));
+    }
+    evidence.extend(first.evidence.iter().filter(|line| !line.starts_with("earlier: ")).cloned());
+    let record = Ask {
+        id: node.id.clone(),
+        kind: AskKind::Handoff,
+        scope: first.scope.clone(),
+        round: first.round,
+        about: first.about.clone(),
+        question,
+        evidence,
+        choices: vec![
+            choice("done", "Done by hand", format!("the work is finished; {}", releases(snapshot, scope))),
+            choice(
+                ABANDON,
+                "Abandon",
+                format!("gives up everything open in this scope; {}", releases(snapshot, scope)),
+            ),
+        ],
+        answer: None,
+    };
+    Some((node, record))
+}
+
+/// The ask for a failure that no policy takes care of.
+pub fn failure(snapshot: &Snapshot, failed: Ix, forge: &mut Forge<'_>) -> AskNode {
+    let graph = snapshot.graph();
+    let issue = graph.issue(failed);
+    let outcome = issue.state.outcome().map_or("failure", |outcome| outcome.as_str());
+    let question = format!("\"{}\" ended as {outcome}. Try it again, or go on without it?", issue.title);
+    let node = node(forge, format!("Failed: {}", issue.title), question.clone(), issue.priority);
+    let reason = issue.state.reason().filter(|reason| !reason.is_empty());
+    let evidence = vec![
+        format!("reason: {}", shortened(reason.unwrap_or("none was given"), PREVIEW_CHARS)),
+        format!("everything: roundgate issues history {}", issue.id),
+    ];
+    let record = Ask {
+        id: node.id.clone(),
+        kind: AskKind::Failure,
+        scope: None,
+        round: None,
+        about: Some(issue.id.clone()),
+        question,
+        evidence,
+        choices: vec![
+            choice("retry", "Try again", "a successor with the notes takes over".to_owned()),
+            choice("skip", "Go on without it", format!("it is let go; {}", releases(snapshot, failed))),
+        ],
+        answer: None,
+    };
+    AskNode { issue: node, record, parent: graph.node(failed).parent.map(|p| graph.id(p).clone()) }
+}
+
+/// The ask for steps that were lost or failed too often. It is a child of the issue, which therefore
+/// waits for it.
+pub fn steps(snapshot: &Snapshot, ix: Ix, forge: &mut Forge<'_>) -> AskNode {
+    let graph = snapshot.graph();
+    let issue = graph.issue(ix);
+    let tries = issue.failed_steps;
+    let question = format!("The worker on \"{}\" failed {tries} times. Try again?", issue.title);
+    let node = node(forge, format!("Steps failed: {}", issue.title), question.clone(), issue.priority);
+    let round = snapshot.round_of(&issue.id).or_else(|| gate::judged_by(snapshot, ix).first().copied());
+    let give_up = match round {
+        Some(round) => choice(ABANDON, "Abandon", format!("gives up the scope {}", round.scope)),
+        None => choice("skip", "Go on without it", format!("it is skipped; {}", releases(snapshot, ix))),
+    };
+    let record = Ask {
+        id: node.id.clone(),
+        kind: AskKind::Steps,
+        scope: round.map(|round| round.scope.clone()),
+        // A round may come to several step asks; its own ask is one of a kind.
+        round: None,
+        about: Some(issue.id.clone()),
+        question,
+        evidence: vec![
+            format!("{tries} steps were lost or failed"),
+            format!("everything: roundgate forum read issue:{}", issue.id),
+        ],
+        choices: vec![
+            choice("retry", "Try again", "the count of failed steps starts again".to_owned()),
+            give_up,
+        ],
+        answer: None,
+    };
+    AskNode { issue: node, record, parent: Some(issue.id.clone()) }
+}

@@ -1,0 +1,97 @@
+//! Failures that no round and no policy takes care of, and steps that were lost too often: a human is
+//! asked, once.
+
+use super::decision::Transition;
+use super::progress;
+use crate::model::graph::Ix;
+use crate::model::issue::Outcome;
+use crate::model::record::Bounds;
+use crate::model::snapshot::Snapshot;
+
+/// What a human must be asked about, at or below a root.
+pub fn uncovered(snapshot: &Snapshot, root: Ix, defaults: &Bounds) -> Vec<(Ix, Transition)> {
+    let graph = snapshot.graph();
+    let below = graph.subtree(root);
+    let mut found = Vec::new();
+    for &ix in &below {
+        let id = graph.id(ix).clone();
+        if needs_ask(snapshot, root, ix) {
+            found.push((ix, Transition::EscalateFailure { issue: id }));
+        } else if steps_used_up(snapshot, ix, defaults) {
+            found.push((ix, Transition::EscalateSteps { issue: id }));
+        }
+    }
+    found
+}
+
+/// An unresolved failure that nothing supersedes and no undecided round covers. A root that failed is
+/// its owner's to reopen or retry, since nothing stands beside it.
+fn needs_ask(snapshot: &Snapshot, root: Ix, ix: Ix) -> bool {
+    let (graph, relation) = (snapshot.graph(), snapshot.relation());
+    let failed = graph.issue(ix).state.outcome().is_some_and(Outcome::unsuccessful);
+    if !failed || ix == root || relation.resolved(ix) || relation.finished(ix) {
+        return false;
+    }
+    let superseded = graph.self_and_ancestors(ix).any(|up| !graph.node(up).superseded_by.is_empty());
+    !superseded && !covered_by_round(snapshot, ix)
+}
+
+/// Whether the failure lies at or below the attempt of a round that a tick has yet to end. Such a
+/// round fails with it, once nothing else in it can move.
+fn covered_by_round(snapshot: &Snapshot, ix: Ix) -> bool {
+    let graph = snapshot.graph();
+    graph.self_and_ancestors(ix).any(|up| {
+        let round = snapshot.attempt_round(graph.id(up));
+        round.is_some_and(|round| round.end.is_none() && scope_goes_on(snapshot, &round.scope))
+    })
+}
+
+fn scope_goes_on(snapshot: &Snapshot, scope: &crate::model::id::IssueId) -> bool {
+    let record = snapshot.scope(scope);
+    let ix = snapshot.graph().ix(scope);
+    matches!((record, ix), (Some(record), Some(ix))
+        if record.end.is_none() && super::review_gated::live(snapshot, ix))
+}
+
+/// Whether an issue nobody holds has lost more steps than its scope allows to try again.
+fn steps_used_up(snapshot: &Snapshot, ix: Ix, defaults: &Bounds) -> bool {
+    let (graph, relation) = (snapshot.graph(), snapshot.relation());
+    let issue = graph.issue(ix);
+    if issue.state.status() != "open" || issue.failed_steps == 0 || relation.let_go(ix) {
+        return false;
+    }
+    let asked = graph.node(ix).children.iter().any(|&child| {
+        let ask = snapshot.ask(graph.id(child));
+        ask.is_some_and(|ask| ask.kind == crate::model::record::AskKind::Steps) && !relation.resolved(child)
+    });
+    !asked && issue.failed_steps > allowed(snapshot, ix, defaults)
+}
+
+/// The step retries that apply to an issue: its own, or those of the nearest scope above it.
+fn allowed(snapshot: &Snapshot, ix: Ix, defaults: &Bounds) -> u32 {
+    let graph = snapshot.graph();
+    let own = graph.issue(ix).policy.step_retries;
+    let scope_of = |up: Ix| {
+        let id = graph.id(up);
+        let round = snapshot.round_of(id).and_then(|round| snapshot.scope(&round.scope));
+        round.or_else(|| snapshot.scope(id)).map(|scope| scope.bounds.step_retries)
+    };
+    own.or_else(|| graph.self_and_ancestors(ix).find_map(scope_of)).unwrap_or(defaults.step_retries)
+}
+
+/// What went wrong at or below an attempt, for whoever tries next.
+pub fn notes(snapshot: &Snapshot, attempt: Ix) -> String {
+    let graph = snapshot.graph();
+    let failed = progress::failures(snapshot, attempt);
+    let lines: Vec<String> = failed
+        .iter()
+        .take(5)
+        .map(|&ix| {
+            let issue = graph.issue(ix);
+            let reason = issue.state.reason().filter(|reason| !reason.is_empty());
+            let reason = reason.unwrap_or("no reason was given");
+            if ix == attempt { reason.to_owned() } else { format!("{}: {reason}", issue.title) }
+        })
+        .collect();
+    lines.join("\n")
+}

@@ -1,0 +1,17 @@
+//! The engine: reads a snapshot, decides which transition comes next, and compiles it to primitives.
+//! Pure: it knows no store and no clock, and the same snapshot gives the same decision.
+
+mod answers;
+mod asks;
+mod compile;
+mod decide;
+mod decision;
+mod failures;
+mod progress;
+pub mod review_gated;
+mod waiting;
+
+pub use compile::{Forge, compile};
+pub use decide::decide;
+pub use decision::{Actor, Cause, Decision, Transition, Waiting};
+pub use waiting::stuck;

@@ -1,0 +1,91 @@
+//! The state of a scope in one word, for `tick`, `rounds show` and the status documents.
+
+use super::{contradiction, live};
+use crate::engine::progress;
+use crate::model::graph::Ix;
+use crate::model::record::{AskKind, Opinion, ScopeEnd};
+use crate::model::snapshot::Snapshot;
+
+/// Where a scope stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScopeState {
+    /// No round yet.
+    NoRound,
+    /// The attempt is not resolved.
+    AttemptPending,
+    /// The attempt is resolved, and the review is not acted on.
+    ReviewPending,
+    /// The round failed; the next tick acts on it.
+    RoundFailed,
+    /// A human is asked.
+    Escalated,
+    /// A human has taken the work over.
+    HandedOff,
+    /// A review passed.
+    Passed,
+    /// A human accepted or finished the work.
+    Waived,
+    /// A human gave it up, or something above it ended.
+    Abandoned,
+    /// The records and the graph contradict each other.
+    Stuck,
+}
+
+impl ScopeState {
+    /// The state's word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ScopeState::NoRound => "no_round",
+            ScopeState::AttemptPending => "attempt_pending",
+            ScopeState::ReviewPending => "review_pending",
+            ScopeState::RoundFailed => "round_failed",
+            ScopeState::Escalated => "escalated",
+            ScopeState::HandedOff => "handed_off",
+            ScopeState::Passed => "passed",
+            ScopeState::Waived => "waived",
+            ScopeState::Abandoned => "abandoned",
+            ScopeState::Stuck => "stuck",
+        }
+    }
+}
+
+/// The state of a node with the policy's tag.
+pub fn state(snapshot: &Snapshot, ix: Ix) -> ScopeState {
+    let graph = snapshot.graph();
+    let id = graph.id(ix);
+    let Some(scope) = snapshot.scope(id) else {
+        return if live(snapshot, ix) { ScopeState::NoRound } else { ScopeState::Abandoned };
+    };
+    match scope.end {
+        Some(ScopeEnd::Passed) => return ScopeState::Passed,
+        Some(ScopeEnd::Waived) => return ScopeState::Waived,
+        Some(ScopeEnd::Abandoned) => return ScopeState::Abandoned,
+        None if !live(snapshot, ix) => return ScopeState::Abandoned,
+        None => {}
+    }
+    if contradiction(snapshot, scope).is_some() {
+        return ScopeState::Stuck;
+    }
+    let open_ask = |kind: AskKind| {
+        snapshot.asks().any(|ask| {
+            let about = ask.scope.as_ref() == Some(id) && ask.kind == kind;
+            about && graph.get(&ask.id).is_some_and(|issue| !issue.state.closed())
+        })
+    };
+    if open_ask(AskKind::Handoff) {
+        return ScopeState::HandedOff;
+    }
+    if open_ask(AskKind::Rounds) || open_ask(AskKind::Steps) {
+        return ScopeState::Escalated;
+    }
+    let Some(round) = snapshot.last_round(id) else { return ScopeState::NoRound };
+    let Some(attempt) = graph.ix(&round.attempt) else { return ScopeState::Stuck };
+    let needs_work = round.verdict.as_ref().is_some_and(|verdict| verdict.opinion == Opinion::NeedsWork);
+    if needs_work || progress::failed_for_good(snapshot, attempt) {
+        ScopeState::RoundFailed
+    } else if snapshot.relation().resolved(attempt) {
+        ScopeState::ReviewPending
+    } else {
+        ScopeState::AttemptPending
+    }
+}

@@ -1,0 +1,190 @@
+//! `claim`, `renew`, `release`: who works on what (section 6). A claim is one compare-and-set.
+
+use super::find;
+use super::verdict::worked_at_or_below;
+use crate::model::graph::Ix;
+use crate::model::id::{Actor, IssueId};
+use crate::model::issue::{Claim, Millis, Process};
+use crate::model::primitive::Primitive;
+use crate::model::readiness::{Hindrance, hindrances};
+use crate::model::refusal::Refusal;
+use crate::model::snapshot::Snapshot;
+use crate::model::tag::{FLOW_ATTEMPT, FLOW_REVIEW};
+
+/// Which half of a round an issue is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The attempt.
+    Attempt,
+    /// The review.
+    Review,
+}
+
+impl Role {
+    /// The role's word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Role::Attempt => "attempt",
+            Role::Review => "review",
+        }
+    }
+
+    /// The role of an issue, if it is part of a round or tagged as such.
+    pub fn of(snapshot: &Snapshot, ix: Ix) -> Option<Role> {
+        let issue = snapshot.graph().issue(ix);
+        if issue.tags.has(FLOW_ATTEMPT) {
+            Some(Role::Attempt)
+        } else if issue.tags.has(FLOW_REVIEW) {
+            Some(Role::Review)
+        } else {
+            None
+        }
+    }
+}
+
+/// Who wants an issue, from when and for how long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wish {
+    /// Who.
+    pub actor: Actor,
+    /// Now.
+    pub now: Millis,
+    /// How long the lease lasts, in milliseconds.
+    pub lease: Millis,
+    /// The runner, when a runner takes it.
+    pub runner: Option<Process>,
+}
+
+/// Gives an issue to an actor, or renews what the actor already holds.
+///
+/// # Errors
+/// When somebody else holds it, when it is not ready, or when the actor may not judge it.
+pub fn claim(snapshot: &Snapshot, id: &IssueId, wish: &Wish) -> Result<Vec<Primitive>, Refusal> {
+    let ix = find(snapshot, id)?;
+    let issue = snapshot.graph().issue(ix);
+    if let Some(held) = issue.state.claim() {
+        if held.actor == wish.actor && !held.expired(wish.now) {
+            let renewed = Claim { expires_at: wish.now.saturating_add(wish.lease), ..held.clone() };
+            return Ok(vec![Primitive::Claim { id: id.clone(), claim: renewed }]);
+        }
+        if !held.expired(wish.now) {
+            return Err(Refusal::HeldBy { id: id.clone(), by: held.actor.clone() });
+        }
+    }
+    let mut others = hindrances(snapshot, ix);
+    others.retain(|hindrance| !matches!(hindrance, Hindrance::Held { .. }));
+    if !others.is_empty() {
+        return Err(not_ready(id, &others));
+    }
+    may_judge(snapshot, id, &wish.actor)?;
+    let claim = Claim {
+        actor: wish.actor.clone(),
+        epoch: issue.epoch + 1,
+        expires_at: wish.now.saturating_add(wish.lease),
+        runner: wish.runner.clone(),
+        worker: None,
+    };
+    let lost = issue.state.claim().map(|_| Primitive::Release { id: id.clone(), lost: true });
+    Ok(lost.into_iter().chain([Primitive::Claim { id: id.clone(), claim }]).collect())
+}
+
+/// Claims the first of these issues, given in order of preference, that the actor may take.
+///
+/// # Errors
+/// [`Refusal::NothingReady`] when there is none.
+pub fn claim_first(
+    snapshot: &Snapshot,
+    candidates: &[Ix],
+    role: Option<Role>,
+    wish: &Wish,
+) -> Result<(IssueId, Vec<Primitive>), Refusal> {
+    for &ix in candidates {
+        if role.is_some() && Role::of(snapshot, ix) != role {
+            continue;
+        }
+        let id = snapshot.graph().id(ix);
+        match claim(snapshot, id, wish) {
+            Ok(primitives) => return Ok((id.clone(), primitives)),
+            Err(Refusal::SelfReview { .. } | Refusal::NotReady { .. } | Refusal::HeldBy { .. }) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    let whom = role.map_or(String::new(), |role| format!(" for the role {}", role.as_str()));
+    Err(Refusal::NothingReady(format!("{whom} that {} may take", wish.actor)))
+}
+
+/// Prolongs the lease of the holder, and records the worker that a runner started.
+///
+/// # Errors
+/// When the actor does not hold it, or the fencing number is an old one.
+pub fn renew(
+    snapshot: &Snapshot,
+    id: &IssueId,
+    wish: &Wish,
+    epoch: Option<u64>,
+    worker: Option<Process>,
+) -> Result<Vec<Primitive>, Refusal> {
+    let held = holder(snapshot, id, &wish.actor, epoch)?;
+    let claim = Claim {
+        expires_at: wish.now.saturating_add(wish.lease),
+        worker: worker.or_else(|| held.worker.clone()),
+        ..held.clone()
+    };
+    Ok(vec![Primitive::Claim { id: id.clone(), claim }])
+}
+
+/// Gives an issue back; `lost` counts a failed step.
+///
+/// # Errors
+/// When the actor does not hold it, or the fencing number is an old one.
+pub fn release(
+    snapshot: &Snapshot,
+    id: &IssueId,
+    actor: &Actor,
+    epoch: Option<u64>,
+    lost: bool,
+) -> Result<Vec<Primitive>, Refusal> {
+    holder(snapshot, id, actor, epoch)?;
+    Ok(vec![Primitive::Release { id: id.clone(), lost }])
+}
+
+/// The claim of an issue that the actor must hold.
+///
+/// # Errors
+/// When nobody or somebody else holds it, or the fencing number is an old one.
+pub fn holder<'s>(
+    snapshot: &'s Snapshot,
+    id: &IssueId,
+    actor: &Actor,
+    epoch: Option<u64>,
+) -> Result<&'s Claim, Refusal> {
+    let issue = snapshot.graph().issue(find(snapshot, id)?);
+    let held = issue.state.claim();
+    if let Some(given) = epoch.filter(|&given| held.is_none_or(|held| held.epoch != given)) {
+        return Err(Refusal::Fenced { id: id.clone(), given, current: issue.epoch });
+    }
+    match held {
+        Some(held) if held.actor == *actor => Ok(held),
+        Some(held) => Err(Refusal::HeldBy { id: id.clone(), by: held.actor.clone() }),
+        None => Err(Refusal::NotHolder { id: id.clone(), actor: actor.clone() }),
+    }
+}
+
+/// Refuses a reviewer who worked at or below the attempt.
+pub(super) fn may_judge(snapshot: &Snapshot, id: &IssueId, actor: &Actor) -> Result<(), Refusal> {
+    let Some(round) = snapshot.review_round(id) else { return Ok(()) };
+    let allowed = snapshot.scope(&round.scope).is_some_and(|scope| scope.bounds.allow_self_review);
+    if !allowed && worked_at_or_below(snapshot, &round.attempt, actor) {
+        return Err(Refusal::SelfReview {
+            actor: actor.clone(),
+            attempt: round.attempt.clone(),
+            review: round.review.clone(),
+        });
+    }
+    Ok(())
+}
+
+pub(super) fn not_ready(id: &IssueId, hindrances: &[Hindrance]) -> Refusal {
+    let why: Vec<String> = hindrances.iter().map(Hindrance::text).collect();
+    Refusal::NotReady { id: id.clone(), why: why.join("; ") }
+}

@@ -1,0 +1,68 @@
+//! Properties of the rules under random graphs, agents who act between ticks, and any node failing.
+
+mod world;
+
+use roundgate::model::snapshot::Snapshot;
+use world::{End, Fault, World};
+
+/// How many random runs; set `ROUNDGATE_SIM_RUNS` for a longer search.
+fn runs() -> u64 {
+    std::env::var("ROUNDGATE_SIM_RUNS").ok().and_then(|n| n.parse().ok()).unwrap_or(4_000)
+}
+
+#[test]
+fn every_run_ends_final_or_with_a_human_and_releases_nothing_without_a_pass() {
+    let (mut finals, mut humans) = (0, 0);
+    for seed in 0..runs() {
+        let mut world = World::new(seed, None);
+        match world.run(seed % 2 == 0) {
+            Ok(End::Final) => finals += 1,
+            Ok(End::Human) => humans += 1,
+            Err(why) => panic!("seed {seed}: {why}\n{}", world.latest(30)),
+        }
+    }
+    assert!(finals > 0 && humans > 0, "{finals} final, {humans} with a human");
+}
+
+#[test]
+fn replaying_the_changes_gives_the_same_snapshot() {
+    for seed in 0..200 {
+        let mut world = World::new(seed, None);
+        world.run(true).unwrap();
+        let mut again = Snapshot::default();
+        world.changes.iter().for_each(|change| again.fold(change, 0));
+        assert_eq!(again.graph().len(), world.snapshot.graph().len());
+        for issue in world.snapshot.graph().issues() {
+            let replayed = again.graph().get(&issue.id).unwrap();
+            assert_eq!((&replayed.state, &replayed.tags), (&issue.state, &issue.tags), "seed {seed}");
+            assert_eq!(replayed.revision, issue.revision, "seed {seed}");
+        }
+        assert_eq!(again.graph().edges(), world.snapshot.graph().edges(), "seed {seed}");
+    }
+}
+
+fn wrong(fault: Fault) -> u64 {
+    (0..1_500).filter(|&seed| World::new(seed, Some(fault)).run(true).is_err()).count() as u64
+}
+
+macro_rules! without {
+    ($($name:ident: $fault:ident,)*) => {$(
+        #[test]
+        fn $name() {
+            let wrong = wrong(Fault::$fault);
+            assert!(wrong > 0, "nothing went wrong without this rule, so the properties prove nothing");
+        }
+    )*};
+}
+
+without! {
+    without_the_cycle_check_runs_go_wrong: NoCycleCheck,
+    without_moving_the_blockers_runs_go_wrong: NoMoveOfBlockers,
+    without_the_failed_round_rule_runs_go_wrong: NoFailedRound,
+    without_the_failure_ask_runs_go_wrong: NoFailureAsk,
+    without_the_not_yet_opened_rule_runs_go_wrong: NoUnopenedGuard,
+    without_the_decided_round_guard_runs_go_wrong: NoDecidedGuard,
+    without_the_bound_runs_go_wrong: NoBound,
+    without_expanding_the_failed_review_runs_go_wrong: ReviewStaysNeedsWork,
+    without_the_attempt_guard_on_verdicts_runs_go_wrong: VerdictWithoutAttempt,
+}

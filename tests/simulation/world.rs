@@ -1,0 +1,543 @@
+//! A small world for the engine: random graphs, agents who act between ticks in any order, humans who
+//! answer. Everything comes from one seed. A [`Fault`] switches one rule off, to show that the
+//! properties notice.
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+use roundgate::engine::{Actor as Mover, Cause, Decision, Forge, Transition, compile, decide, stuck};
+use roundgate::model::act::{answer, claim, close, create, edges, open, retry, update, verdict};
+use roundgate::model::apply::{Author, apply};
+use roundgate::model::change::Change;
+use roundgate::model::graph::{Edge, EdgeKind, Ix};
+use roundgate::model::id::{Actor, IssueId};
+use roundgate::model::issue::{Claim, Millis, Outcome, Policy, Priority, State};
+use roundgate::model::primitive::Primitive;
+use roundgate::model::readiness;
+use roundgate::model::record::{Answer, AskKind, Bounds, Opinion, RoundEnd, ScopeEnd, Verdict};
+use roundgate::model::refusal::Refusal;
+use roundgate::model::snapshot::Snapshot;
+use roundgate::model::tag::{Tag, Tags};
+use roundgate::model::waits::Waits;
+
+/// A rule to switch off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Edges are written without looking for circles of waiting.
+    NoCycleCheck,
+    /// The blockers of a failed review stay where they are.
+    NoMoveOfBlockers,
+    /// A round whose attempt failed does not end.
+    NoFailedRound,
+    /// Nobody is asked about failures outside of rounds.
+    NoFailureAsk,
+    /// Scopes can be worked on before a tick opens them.
+    NoUnopenedGuard,
+    /// Work of a judged round can still be reopened.
+    NoDecidedGuard,
+    /// A failed round starts another whatever the bound says.
+    NoBound,
+    /// A failed review stays closed as needs_work, as S3 warns.
+    ReviewStaysNeedsWork,
+    /// `expanded` blockers count as resolved at once.
+    VerdictWithoutAttempt,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// The root is final.
+    Final,
+    /// A human must move.
+    Human,
+}
+
+pub struct World {
+    pub snapshot: Snapshot,
+    pub changes: Vec<Change>,
+    pub root: IssueId,
+    pub rng: Rng,
+    fault: Option<Fault>,
+    now: Millis,
+    ids: u32,
+    defaults: Bounds,
+    /// What lay at and below the attempt when its round was judged.
+    judged: BTreeMap<IssueId, Vec<(IssueId, String)>>,
+    budget: u32,
+}
+
+type Check = Result<(), String>;
+
+const AGENTS: [&str; 4] = ["ann", "bob", "cy", "dee"];
+
+impl World {
+    pub fn new(seed: u64, fault: Option<Fault>) -> World {
+        let root: IssueId = "rg-root".parse().unwrap();
+        let mut world = World {
+            snapshot: Snapshot::default(),
+            changes: Vec::new(),
+            root: root.clone(),
+            rng: Rng::with_seed(seed),
+            fault,
+            now: 1_000_000,
+            ids: 0,
+            defaults: Bounds::default(),
+            judged: BTreeMap::new(),
+            budget: 25,
+        };
+        let tags = ["kind:root", "proto:hierarchical-work-v1"].iter().map(|t| t.parse().unwrap()).collect();
+        let new = create::NewIssue { title: "root".into(), tags, ..Default::default() };
+        let made = create::create(&world.snapshot, &root, new, world.now).unwrap();
+        world.carry_out(&made).unwrap();
+        for _ in 0..world.rng.usize(2..8) {
+            world.add_node(0.5);
+        }
+        for _ in 0..world.rng.usize(0..8) {
+            world.add_edge();
+        }
+        world
+    }
+
+    /// The latest changes, for the report of a failed run.
+    pub fn latest(&self, count: usize) -> String {
+        let skip = self.changes.len().saturating_sub(count);
+        let lines = self.changes[skip..].iter().filter(|change| change.name() != "posted");
+        lines.map(|change| format!("{}\n", serde_json::to_string(change).unwrap())).collect()
+    }
+
+    fn id(&mut self) -> IssueId {
+        self.ids += 1;
+        format!("rg-{:03}", self.ids).parse().unwrap()
+    }
+
+    fn any(&mut self) -> Ix {
+        self.rng.usize(0..self.snapshot.graph().len())
+    }
+
+    fn actor(&mut self) -> Actor {
+        AGENTS[self.rng.usize(0..AGENTS.len())].parse().unwrap()
+    }
+
+    fn carry_out(&mut self, primitives: &[Primitive]) -> Result<(), String> {
+        let author = Author { actor: Actor::engine(), at: self.now };
+        let mut next = self.snapshot.clone();
+        let mut changes = Vec::new();
+        for primitive in primitives {
+            if self.fault == Some(Fault::NoCycleCheck)
+                && let Primitive::Serial { blocker: from, blocked: to } = primitive
+            {
+                let edge = Edge { from: from.clone(), kind: EdgeKind::Blocks, to: to.clone() };
+                let change = Change::EdgeAdded { edge };
+                next.fold(&change, self.now);
+                changes.push(change);
+                continue;
+            }
+            changes.extend(apply(&mut next, primitive, &author).map_err(|e| format!("{primitive:?}: {e}"))?);
+        }
+        self.snapshot = next;
+        self.changes.extend(changes);
+        self.now += 1;
+        Ok(())
+    }
+
+    /// An agent's act: refused is fine, carried out is fine.
+    fn act(&mut self, act: Result<Vec<Primitive>, Refusal>) -> bool {
+        act.is_ok_and(|primitives| !primitives.is_empty() && self.carry_out(&primitives).is_ok())
+    }
+
+    fn add_node(&mut self, gated: f64) {
+        let parent = self.any();
+        let parent = self.snapshot.graph().id(parent).clone();
+        self.add_child(&parent, gated);
+    }
+
+    fn add_child(&mut self, parent: &IssueId, gated: f64) -> bool {
+        let id = self.id();
+        let mut tags: Tags = ["kind:goal", "ctx:clean"].iter().map(|t| t.parse().unwrap()).collect();
+        let mut policy = Policy::default();
+        if self.rng.f64() < gated {
+            tags.insert("flow:review-gated-v1".parse().unwrap());
+            policy.max_review_rounds = Some(self.rng.u32(1..4));
+            policy.no_progress = Some(self.rng.choice([0, 2]).unwrap());
+        }
+        if self.rng.f64() < 0.1 {
+            tags = ["node:root"].iter().map(|t| t.parse().unwrap()).collect();
+        }
+        let new = create::NewIssue {
+            title: id.to_string(),
+            tags,
+            policy,
+            priority: Priority::try_from(self.rng.u8(1..6)).unwrap(),
+            parent: Some(parent.clone()),
+            ..Default::default()
+        };
+        let made = create::create(&self.snapshot, &id, new, self.now);
+        self.act(made)
+    }
+
+    fn add_edge(&mut self) {
+        let (a, b) = (self.any(), self.any());
+        let graph = self.snapshot.graph();
+        let (a, b) = (graph.id(a).clone(), graph.id(b).clone());
+        let edge = edges::block(&self.snapshot, &a, &b);
+        self.act(edge);
+    }
+
+    /// One tick. `None` when it acted; otherwise who must move.
+    pub fn tick(&mut self) -> Result<Option<Decision>, String> {
+        let root = self.snapshot.graph().ix(&self.root).unwrap();
+        let decision = decide(&self.snapshot, root, self.now, &self.defaults);
+        if decision != decide(&self.snapshot, root, self.now, &self.defaults) {
+            return Err("decide gave two answers for one snapshot".into());
+        }
+        let Decision::Act(mut transition) = decision else { return Ok(Some(decision)) };
+        match (self.fault, &transition) {
+            (
+                Some(Fault::NoFailedRound),
+                Transition::NextRound { cause: Cause::AttemptFailed, .. }
+                | Transition::Escalate { cause: Cause::AttemptFailed, .. },
+            )
+            | (Some(Fault::NoFailureAsk), Transition::EscalateFailure { .. }) => {
+                return Ok(Some(Decision::Stuck("a rule is switched off".into())));
+            }
+            (Some(Fault::NoBound), Transition::Escalate { scope, round, cause, .. }) => {
+                transition =
+                    Transition::NextRound { scope: scope.clone(), failed: *round, cause: cause.clone() };
+            }
+            _ => {}
+        }
+        let mut ids = self.ids;
+        let mut next_id = || {
+            ids += 1;
+            format!("rg-{ids:03}").parse().unwrap()
+        };
+        let mut forge = Forge { now: self.now, defaults: &self.defaults, next_id: &mut next_id };
+        let mut primitives = compile(&self.snapshot, &transition, &mut forge).ok_or("did not compile")?;
+        self.ids = ids;
+        self.spoil(&transition, &mut primitives);
+        let (rounds, asks) = (self.snapshot.all_rounds().count(), self.snapshot.asks().count());
+        self.carry_out(&primitives).map_err(|e| format!("{transition:?}: {e}"))?;
+        let opened = self.snapshot.all_rounds().count() - rounds;
+        let asked = self.snapshot.asks().count() - asks;
+        if opened + asked > 1 {
+            return Err(format!("{transition:?} opened {opened} rounds and {asked} asks at once"));
+        }
+        self.check_accept(&transition)?;
+        Ok(None)
+    }
+
+    fn spoil(&self, transition: &Transition, primitives: &mut Vec<Primitive>) {
+        let Transition::NextRound { .. } = transition else { return };
+        if self.fault == Some(Fault::NoMoveOfBlockers) {
+            let moved: Vec<IssueId> = primitives
+                .iter()
+                .filter_map(|p| match p {
+                    Primitive::Undep { blocker, .. } => Some(blocker.clone()),
+                    _ => None,
+                })
+                .collect();
+            primitives.retain(|p| match p {
+                Primitive::Undep { .. } => false,
+                Primitive::Serial { blocker, .. } => !moved.contains(blocker),
+                _ => true,
+            });
+        }
+        if self.fault == Some(Fault::ReviewStaysNeedsWork) {
+            for p in primitives.iter_mut() {
+                if let Primitive::Close { outcome: outcome @ Outcome::Expanded, .. } = p {
+                    *outcome = Outcome::NeedsWork;
+                }
+            }
+        }
+    }
+
+    fn below(&self, top: &IssueId) -> Vec<(IssueId, String)> {
+        let graph = self.snapshot.graph();
+        let ix = graph.ix(top).unwrap();
+        let each = graph.subtree(ix).into_iter().map(|ix| {
+            let issue = graph.issue(ix);
+            (issue.id.clone(), format!("{:?}", issue.state))
+        });
+        each.collect()
+    }
+
+    /// A pass counts only over the work as it was when it was judged.
+    fn check_accept(&self, transition: &Transition) -> Check {
+        let Transition::AcceptRound { scope, round } = transition else { return Ok(()) };
+        let round = self.snapshot.round(scope, *round).unwrap();
+        if self.judged.get(&round.review) != Some(&self.below(&round.attempt)) {
+            return Err(format!("{scope} passed over work that changed after the verdict"));
+        }
+        Ok(())
+    }
+
+    /// What must hold after every step.
+    pub fn check(&self) -> Check {
+        let (graph, relation) = (self.snapshot.graph(), self.snapshot.relation());
+        if let Some(cycle) = Waits::of(graph, relation).cycle() {
+            return Err(format!("a circle of waiting: {cycle}"));
+        }
+        for round in self.snapshot.all_rounds() {
+            let review = graph.get(&round.review).unwrap();
+            if review.state.outcome().is_some_and(Outcome::unsuccessful) {
+                return Err(format!("{} is closed as needs_work", review.id));
+            }
+            let scope = self.snapshot.scope(&round.scope).unwrap();
+            if round.number > scope.bounds.max_rounds {
+                return Err(format!("round {} of {}", round.number, scope.bounds.max_rounds));
+            }
+        }
+        for ix in graph.indices() {
+            let issue = graph.issue(ix);
+            if !issue.tags.review_gated() || !relation.resolved(ix) || relation.let_go(ix) {
+                continue;
+            }
+            match self.snapshot.scope(&issue.id).and_then(|scope| scope.end) {
+                Some(ScopeEnd::Passed) => {
+                    let last = self.snapshot.last_round(&issue.id).unwrap();
+                    if last.end != Some(RoundEnd::Passed) {
+                        return Err(format!("{} was released without a pass", issue.id));
+                    }
+                }
+                Some(ScopeEnd::Waived | ScopeEnd::Abandoned) => {}
+                None => return Err(format!("{} was released without a pass or a human", issue.id)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Something random by somebody.
+    pub fn meddle(&mut self) {
+        if self.budget == 0 {
+            return;
+        }
+        match self.rng.u8(0..14) {
+            0 => self.add_edge(),
+            1 => {
+                let ix = self.any();
+                let id = self.snapshot.graph().id(ix).clone();
+                self.add_child(&id, 0.3);
+            }
+            2 | 3 => {
+                let ix = self.any();
+                let id = self.snapshot.graph().id(ix).clone();
+                let actor = self.actor();
+                let act = if self.fault == Some(Fault::NoDecidedGuard)
+                    && self.snapshot.graph().issue(ix).state.closed()
+                    && self.snapshot.round_of(&id).is_none()
+                    && self.snapshot.scope(&id).is_none()
+                    && self.snapshot.ask(&id).is_none()
+                {
+                    Ok(vec![Primitive::Open { id }])
+                } else {
+                    open::open(&self.snapshot, &id, &actor)
+                };
+                self.act(act);
+            }
+            4 => {
+                let ix = self.any();
+                let (id, successor) = (self.snapshot.graph().id(ix).clone(), self.id());
+                let act = retry::retry(&self.snapshot, &id, &successor, None, self.now);
+                self.act(act);
+            }
+            5 => {
+                let (ix, to) = (self.any(), self.any());
+                let graph = self.snapshot.graph();
+                let (id, to) = (graph.id(ix).clone(), graph.id(to).clone());
+                let act = edges::reparent(&self.snapshot, &id, Some(&to));
+                self.act(act);
+            }
+            6 => {
+                let ix = self.any();
+                let id = self.snapshot.graph().id(ix).clone();
+                let cascade = self.rng.bool();
+                self.close(&id, Outcome::Skipped, cascade);
+            }
+            7 => {
+                let ix = self.any();
+                let id = self.snapshot.graph().id(ix).clone();
+                let outcome = Outcome::ALL[self.rng.usize(0..5)];
+                self.close(&id, outcome, false);
+            }
+            8 => {
+                let ix = self.any();
+                let id = self.snapshot.graph().id(ix).clone();
+                let tag: Tag = "flow:review-gated-v1".parse().unwrap();
+                let update = update::Update { add_tags: vec![tag.clone()], ..Default::default() };
+                let act = update::update(&self.snapshot, &id, &update);
+                self.act(act);
+            }
+            9 => self.now += 10_000,
+            10 => {
+                let ix = self.any();
+                self.judge(ix);
+            }
+            11 => {
+                let ix = self.any();
+                let (graph, actor) = (self.snapshot.graph(), AGENTS[0].parse().unwrap());
+                let act = verdict::withdraw(&self.snapshot, graph.id(ix), &actor);
+                self.act(act);
+            }
+            _ => {
+                let ix = self.any();
+                self.claim(ix);
+            }
+        }
+        self.budget -= 1;
+    }
+
+    fn claim(&mut self, ix: Ix) {
+        let id = self.snapshot.graph().id(ix).clone();
+        let wish = claim::Wish { actor: self.actor(), now: self.now, lease: 5_000, runner: None };
+        let unopened = readiness::waits_for_tick(&self.snapshot, ix);
+        let act = if self.fault == Some(Fault::NoUnopenedGuard) && unopened {
+            let open = self.snapshot.graph().issue(ix).state == State::Open;
+            let claim = Claim {
+                actor: wish.actor,
+                epoch: 1,
+                expires_at: self.now + 5_000,
+                runner: None,
+                worker: None,
+            };
+            if open { Ok(vec![Primitive::Claim { id, claim }]) } else { return }
+        } else {
+            claim::claim(&self.snapshot, &id, &wish)
+        };
+        self.act(act);
+    }
+
+    fn close(&mut self, id: &IssueId, outcome: Outcome, cascade: bool) -> bool {
+        let held = self.snapshot.graph().get(id).and_then(|issue| issue.state.claim());
+        let actor = held.map(|claim| claim.actor.clone());
+        let actor = actor.unwrap_or_else(|| self.actor());
+        let ix = self.snapshot.graph().ix(id).unwrap();
+        if self.fault == Some(Fault::NoUnopenedGuard)
+            && readiness::waits_for_tick(&self.snapshot, ix)
+            && outcome == Outcome::Success
+            && self.snapshot.graph().node(ix).children.is_empty()
+        {
+            let by = Some(actor);
+            return self.act(Ok(vec![Primitive::Close { id: id.clone(), outcome, reason: None, by }]));
+        }
+        let reason = Some(["no tests", "broken build", "wrong"][self.rng.usize(0..3)].to_owned());
+        let closing =
+            close::Closing { outcome: Some(outcome), reason, cascade, actor, epoch: None, now: self.now };
+        let act = close::close(&self.snapshot, id, &closing);
+        self.remember(id, act)
+    }
+
+    fn judge(&mut self, ix: Ix) -> bool {
+        let id = self.snapshot.graph().id(ix).clone();
+        let by = self.actor();
+        let opinion = if self.rng.f64() < 0.55 { Opinion::Pass } else { Opinion::NeedsWork };
+        let reason = ["no tests", "broken build", "wrong", ""][self.rng.usize(0..4)].to_owned();
+        let verdict = Verdict { opinion, reason, by, at: self.now, evidence: vec![] };
+        let act = match (self.fault, self.snapshot.review_round(&id)) {
+            (Some(Fault::VerdictWithoutAttempt), Some(round)) if !round.decided() => {
+                let judged = roundgate::model::record::Round { verdict: Some(verdict), ..round.clone() };
+                Ok(vec![Primitive::SetRound { round: Box::new(judged) }])
+            }
+            _ => verdict::judge(&self.snapshot, &id, verdict, false),
+        };
+        self.remember(&id, act)
+    }
+
+    /// Notes what was judged, so that a later pass can be held against it.
+    fn remember(&mut self, id: &IssueId, act: Result<Vec<Primitive>, Refusal>) -> bool {
+        let attempt = self.snapshot.review_round(id).map(|round| round.attempt.clone());
+        let before = attempt.map(|attempt| self.below(&attempt));
+        let done = self.act(act);
+        if let (true, Some(before)) = (done, before) {
+            self.judged.insert(id.clone(), before);
+        }
+        done
+    }
+
+    /// A worker or reviewer does the piece of work that the engine waits for.
+    fn work(&mut self, id: &IssueId) -> Check {
+        let ix = self.snapshot.graph().ix(id).unwrap();
+        if self.snapshot.review_round(id).is_some() {
+            for _ in 0..20 {
+                if self.judge(ix) {
+                    return Ok(());
+                }
+            }
+            // Everybody may have worked below the attempt: then a stranger judges.
+            let verdict = Verdict {
+                opinion: Opinion::Pass,
+                reason: String::new(),
+                by: format!("stranger-{}", self.now).parse().unwrap(),
+                at: self.now,
+                evidence: vec![],
+            };
+            if self.snapshot.graph().issue(ix).state.claim().is_some() {
+                self.now += 10_000;
+                return Ok(());
+            }
+            let act = verdict::judge(&self.snapshot, id, verdict, false);
+            return if self.remember(id, act) { Ok(()) } else { Err(format!("nobody may judge {id}")) };
+        }
+        let small = self.snapshot.graph().len() < 70;
+        match self.rng.u8(0..12) {
+            0 | 1 if small => {
+                self.claim(ix);
+                for _ in 0..self.rng.usize(1..4) {
+                    self.add_child(id, 0.3);
+                }
+                self.close(id, Outcome::Expanded, false);
+            }
+            2 => drop(self.close(id, Outcome::Failure, false)),
+            3 => drop(self.close(id, Outcome::NeedsWork, false)),
+            4 => drop(self.close(id, Outcome::Skipped, self.rng.clone().bool())),
+            5 => self.claim(ix),
+            _ => drop(self.close(id, Outcome::Success, false)),
+        }
+        self.now += 3_000;
+        Ok(())
+    }
+
+    /// A human answers the ask; `false` when the human has to do something else.
+    pub fn answer(&mut self, id: &IssueId) -> bool {
+        let Some(ask) = self.snapshot.ask(id) else { return false };
+        let tired = ask.kind == AskKind::Failure || self.snapshot.graph().len() > 70;
+        let pick = if tired { ask.choices.len() - 1 } else { self.rng.usize(0..ask.choices.len()) };
+        let choice = ask.choices[pick].id.clone();
+        let given = Answer {
+            choice,
+            note: "so be it".into(),
+            by: "human".parse().unwrap(),
+            at: self.now,
+            rounds: None,
+            with_dependents: false,
+        };
+        let act = answer::answer(&self.snapshot, id, given);
+        self.act(act)
+    }
+
+    /// Runs until the root is final or a human must move, or says what went wrong.
+    pub fn run(&mut self, answers: bool) -> Result<End, String> {
+        for _ in 0..3_000 {
+            self.check()?;
+            if self.rng.f64() < 0.4 {
+                self.meddle();
+                self.check()?;
+            }
+            match self.tick()? {
+                None => {}
+                Some(Decision::Done) => return Ok(End::Final),
+                Some(Decision::Stuck(why)) => {
+                    let root = self.snapshot.graph().ix(&self.root).unwrap();
+                    return Err(format!("stuck: {why} {:?}", stuck(&self.snapshot, root)));
+                }
+                Some(Decision::Wait(waiting))
+                    if waiting.actor == Mover::Human && (!answers || !self.answer(&waiting.issue)) =>
+                {
+                    return Ok(End::Human);
+                }
+                Some(Decision::Wait(waiting)) => self.work(&waiting.issue)?,
+                Some(Decision::Act(_)) => unreachable!("a tick carries transitions out"),
+            }
+        }
+        Err("no end in 3000 steps".into())
+    }
+}
