@@ -1,6 +1,7 @@
 //! roundgate: an issue tracker with an engine on top.
 
 pub mod engine;
+pub mod interop;
 pub mod model;
 pub mod runner;
 pub mod store;
