@@ -1,5 +1,6 @@
 //! roundgate: an issue tracker with an engine on top.
 
+pub mod interop;
 pub mod model;
 pub mod runner;
 pub mod store;
