@@ -1,4 +1,5 @@
-//! What comes from and goes to other programs' text. Pure: text in, data out; no files, no clock.
+//! What comes from outside as a file: other trackers and plans. Pure: bytes in, data out.
 
+pub mod beads;
 pub mod duration;
 pub mod plan_file;
