@@ -1,6 +1,8 @@
 //! Everything the rules read: the graph and the policies' records. Changed by folding facts, and in
 //! no other way.
 
+mod restore;
+
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,6 +12,8 @@ use super::id::IssueId;
 use super::issue::{Issue, Millis};
 use super::record::{Annotation, Ask, PlanRecord, Round, Scope};
 use super::relation::Relation;
+
+pub use restore::{Parts, RestoreError};
 
 /// The state of a store at one revision.
 #[derive(Debug, Clone, Default)]

@@ -130,6 +130,13 @@ pub enum StoreError {
         /// The linked version.
         found: &'static str,
     },
+    /// A change that the store cannot hold: a wrong number, something that is not there or that may
+    /// be there only once. The model lets none of these through, so this is a fault of the program.
+    #[error("a change does not fit the store: {what}; nothing was written")]
+    Unfit {
+        /// What does not fit.
+        what: String,
+    },
     /// Others wrote for longer than the deadline.
     #[error("the store is busy: others held it for {waited_ms} ms; nothing was written")]
     Busy {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::contract::{EventQuery, PostQuery, Revision, Store, StoreError, Topic};
+use super::numbering;
 use crate::model::change::{Change, Event};
 use crate::model::record::Post;
 use crate::model::snapshot::Snapshot;
@@ -45,6 +46,7 @@ impl Store for Memory {
         work: &mut dyn FnMut(Snapshot, Revision) -> Option<Vec<Event>>,
     ) -> Result<Revision, StoreError> {
         let events = work(self.snapshot.clone(), self.events.len() as Revision).unwrap_or_default();
+        numbering::check(&events, self.events.len() as Revision)?;
         for event in events {
             self.snapshot.fold(&event.change, event.at);
             self.events.push(event);

@@ -2,5 +2,7 @@
 
 mod contract;
 pub mod memory;
+mod numbering;
+pub mod sqlite;
 
 pub use contract::{EventQuery, PostQuery, Revision, Store, StoreError, Topic};

@@ -1,0 +1,76 @@
+//! What an error of SQLite means to a caller.
+
+use std::io;
+use std::path::Path;
+use std::time::Instant;
+
+use rusqlite::ErrorCode;
+
+use crate::store::StoreError;
+
+/// Why something stopped: SQLite, or what the store found. Only whoever knows what was tried, and
+/// since when, can explain the first.
+#[derive(Debug)]
+pub(super) enum Stopped {
+    Sqlite(rusqlite::Error),
+    Store(StoreError),
+}
+
+impl From<rusqlite::Error> for Stopped {
+    fn from(source: rusqlite::Error) -> Self {
+        Stopped::Sqlite(source)
+    }
+}
+
+impl From<StoreError> for Stopped {
+    fn from(error: StoreError) -> Self {
+        Stopped::Store(error)
+    }
+}
+
+impl Stopped {
+    /// The error of the store: what was tried, on which file, since when.
+    pub(super) fn explain(self, path: &Path, what: &'static str, started: Instant) -> StoreError {
+        let source = match self {
+            Stopped::Store(error) => return error,
+            Stopped::Sqlite(source) => source,
+        };
+        let Some(code) = source.sqlite_error_code() else {
+            return StoreError::Sqlite { what, source };
+        };
+        match code {
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+                let waited_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+                StoreError::Busy { waited_ms }
+            }
+            ErrorCode::DiskFull => StoreError::Full,
+            ErrorCode::NotADatabase => {
+                let reason = "it is not an SQLite database".to_owned();
+                StoreError::Foreign { path: path.to_owned(), reason }
+            }
+            ErrorCode::DatabaseCorrupt => {
+                StoreError::Damaged { what: format!("SQLite could not {what}: {source}") }
+            }
+            ErrorCode::CannotOpen => {
+                let reason = "SQLite needs to create a -wal and a -shm file beside it, even to read";
+                StoreError::ReadOnly { path: path.to_owned(), reason: reason.to_owned() }
+            }
+            ErrorCode::ReadOnly | ErrorCode::PermissionDenied => {
+                StoreError::ReadOnly { path: path.to_owned(), reason: source.to_string() }
+            }
+            ErrorCode::ConstraintViolation => StoreError::Unfit { what: source.to_string() },
+            _ => StoreError::Sqlite { what, source },
+        }
+    }
+}
+
+/// What an error of the file system means.
+pub(super) fn explain_io(path: &Path, what: &str, source: io::Error) -> StoreError {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            StoreError::ReadOnly { path: path.to_owned(), reason: source.to_string() }
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Full,
+        _ => StoreError::Io { what: format!("{what} {}", path.display()), source },
+    }
+}

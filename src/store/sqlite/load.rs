@@ -1,0 +1,131 @@
+//! Reading: the whole snapshot, and the lists that queries ask for. One statement for each table,
+//! none for each row. Nothing here writes.
+
+use rusqlite::{Connection, Params, Row};
+
+use super::fault::Stopped;
+use super::row;
+use super::table::Table;
+use crate::model::change::Event;
+use crate::model::record::Post;
+use crate::model::snapshot::{Parts, Snapshot};
+use crate::store::{EventQuery, PostQuery, Revision, StoreError, Topic};
+
+/// The number of the last event.
+pub(super) fn revision(conn: &Connection) -> Result<Revision, Stopped> {
+    let mut statement = conn.prepare_cached("SELECT coalesce(max(seq), 0) FROM events")?;
+    let last: i64 = statement.query_row((), |row| row.get(0))?;
+    Ok(Revision::try_from(last).unwrap_or(0))
+}
+
+/// Everything the rules read. To be called within a transaction: it is several statements.
+pub(super) fn snapshot(conn: &Connection) -> Result<Snapshot, Stopped> {
+    let mut placed = Vec::new();
+    let issues = all(conn, &row::ISSUES, "ORDER BY seq", |row| {
+        let (issue, parent, seq) = row::issue_from(row)?;
+        if let Some(parent) = parent {
+            placed.push((seq, (issue.id.clone(), parent)));
+        }
+        Ok(issue)
+    })?;
+    let edges = all(conn, &row::EDGES, "", |row| row::edge_from(row).map(|(edge, seq)| (seq, edge)))?;
+    let parts = Parts {
+        issues,
+        parents: in_order(placed),
+        edges: in_order(edges),
+        scopes: all(conn, &row::SCOPES, "", row::scope_from)?,
+        rounds: all(conn, &row::ROUNDS, "", row::round_from)?,
+        asks: all(conn, &row::ASKS, "", row::ask_from)?,
+        plans: all(conn, &row::PLANS, "", row::plan_from)?,
+        finished_roots: all(conn, &row::FINISHED_ROOTS, "", |r| row::id_from(r, &row::FINISHED_ROOTS))?,
+        reserved: all(conn, &row::RESERVED_IDS, "", |r| row::id_from(r, &row::RESERVED_IDS))?,
+        annotations: all(conn, &row::ANNOTATIONS, "ORDER BY seq", row::annotation_from)?,
+    };
+    Snapshot::restore(parts).map_err(|why| StoreError::Damaged { what: why.to_string() }.into())
+}
+
+fn in_order<T>(mut numbered: Vec<(u64, T)>) -> Vec<T> {
+    numbered.sort_by_key(|(seq, _)| *seq);
+    numbered.into_iter().map(|(_, value)| value).collect()
+}
+
+fn all<T>(
+    conn: &Connection,
+    table: &'static Table,
+    rest: &str,
+    read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+) -> Result<Vec<T>, Stopped> {
+    some(conn, &table.select(rest), (), read)
+}
+
+fn some<T>(
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+    mut read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+) -> Result<Vec<T>, Stopped> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+/// The latest so many, for LIMIT; a negative number is no limit.
+fn limit(last: Option<usize>) -> i64 {
+    last.map_or(-1, |last| i64::try_from(last).unwrap_or(i64::MAX))
+}
+
+/// The events a query asks for, oldest first.
+pub(super) fn events(conn: &Connection, query: &EventQuery) -> Result<Vec<Event>, Stopped> {
+    let after = i64::try_from(query.after).unwrap_or(i64::MAX);
+    let limit = limit(query.last);
+    // Two statements and not one with a condition that may be off: that one could use no index.
+    let mut found = match &query.subject {
+        Some(id) => {
+            let sql = row::EVENTS.select("WHERE subject = ?1 AND seq > ?2 ORDER BY seq DESC LIMIT ?3");
+            some(conn, &sql, (id.as_str(), after, limit), row::event_from)?
+        }
+        None => {
+            let sql = row::EVENTS.select("WHERE seq > ?1 ORDER BY seq DESC LIMIT ?2");
+            some(conn, &sql, (after, limit), row::event_from)?
+        }
+    };
+    found.reverse();
+    Ok(found)
+}
+
+/// The posts a query asks for, oldest first.
+pub(super) fn posts(conn: &Connection, query: &PostQuery) -> Result<Vec<Post>, Stopped> {
+    let limit = limit(query.last);
+    let mut found = match &query.topic {
+        Some(topic) => {
+            let sql = row::POSTS.select("WHERE topic = ?1 ORDER BY seq DESC LIMIT ?2");
+            some(conn, &sql, (topic, limit), row::post_from)?
+        }
+        None => {
+            let sql = row::POSTS.select("ORDER BY seq DESC LIMIT ?1");
+            some(conn, &sql, (limit,), row::post_from)?
+        }
+    };
+    found.reverse();
+    Ok(found)
+}
+
+/// The topics whose name starts with a prefix, by name.
+pub(super) fn topics(conn: &Connection, prefix: &str) -> Result<Vec<Topic>, Stopped> {
+    let mut statement = conn.prepare_cached(row::TOPICS)?;
+    let mut rows = statement.query((prefix,))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let topic = row::topic_from(row)?;
+        // They come in order, so the first that does not match is behind all that do.
+        if !topic.name.starts_with(prefix) {
+            break;
+        }
+        found.push(topic);
+    }
+    Ok(found)
+}

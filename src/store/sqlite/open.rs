@@ -1,0 +1,114 @@
+//! The recipe of a connection. Each line is there because somebody lost data, or could have, without
+//! it; the order matters.
+
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::fault::Stopped;
+use super::place::Place;
+use super::{patience, schema};
+use crate::store::StoreError;
+
+/// SQLite 3.7.0 to 3.51.2 can lose committed data when a write and a checkpoint overlap.
+const FIRST_SAFE_SQLITE: i32 = 3_051_003;
+
+/// How many prepared statements a connection keeps: more than this backend has.
+const STATEMENTS: usize = 64;
+
+/// What a caller may choose about a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// How long to wait for others before giving up. The default is 10 seconds.
+    pub deadline: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { deadline: Duration::from_secs(10) }
+    }
+}
+
+/// An open database, and what has to be done before it is closed.
+#[derive(Debug)]
+pub(super) struct Handle {
+    pub conn: Connection,
+    pub place: Place,
+    /// Whether this connection has committed anything.
+    pub wrote: bool,
+}
+
+impl Drop for Handle {
+    /// The last connection to close folds the log into the database and removes it. A reader leaves
+    /// that to writers, and so does whoever found the file to be none of its business; an empty log,
+    /// which reading alone brings about, may go.
+    fn drop(&mut self) {
+        if self.wrote || !self.place.log_left() {
+            // If this fails, two files stay that the next writer clears away.
+            self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).ok();
+        }
+    }
+}
+
+/// Refuses a SQLite that is known to lose data. Bundled is newer; a system library may not be.
+pub(super) fn check_sqlite() -> Result<(), StoreError> {
+    if rusqlite::version_number() < FIRST_SAFE_SQLITE {
+        return Err(StoreError::OldSqlite { found: rusqlite::version() });
+    }
+    Ok(())
+}
+
+/// Opens the store at a place, and makes sure that it is one before anything is written.
+pub(super) fn open(place: Place, options: &Options) -> Result<Handle, StoreError> {
+    check_sqlite()?;
+    place.check()?;
+    let (path, started) = (place.file.clone(), Instant::now());
+    connect(place, options).map_err(|stopped| stopped.explain(&path, "open the store", started))
+}
+
+fn connect(place: Place, options: &Options) -> Result<Handle, Stopped> {
+    // No CREATE: a store that was moved away must not come back empty. No URI: a path is a path.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    let mut conn = Connection::open_with_flags(&place.file, flags)?;
+
+    // First of all: anything below may meet a lock, and would fail at once without it.
+    conn.busy_handler(Some(patience::until(options.deadline)))?;
+    // Next, so that no later refusal changes a foreign file: merely closing can checkpoint.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let handle = Handle { conn, place, wrote: false };
+
+    harden(&handle.conn)?;
+    schema::check(&handle.conn, &handle.place.file)?;
+    Ok(handle)
+}
+
+/// Switches of one connection. None of them touches the file; `journal_mode` is not among them,
+/// because setting it skips the busy handler and fails under a crowd. `init` sets it once.
+fn harden(conn: &Connection) -> rusqlite::Result<()> {
+    let switches = [
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true),
+        // No SQL may corrupt the file, not even SQL that is already in its schema.
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        // The schema has neither; one that somebody adds must not run while it is being refused.
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_CREATE, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_WRITE, false),
+        // A misspelt column is an error, not a text.
+        (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+        (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
+    ];
+    for (switch, on) in switches {
+        conn.set_db_config(switch, on)?;
+    }
+    // An acknowledged change survives a power cut: the log is synced at every commit.
+    conn.pragma_update(None, "synchronous", "FULL")?;
+    conn.pragma_update(None, "cell_size_check", true)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! Writing: one event, and what it comes to in the tables. Says in SQL what
+//! [`Snapshot::fold`](crate::model::snapshot::Snapshot::fold) says in memory, and is held to it by the
+//! contract tests. Stricter in one thing: a change about something that is not there is refused.
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+
+use super::fault::Stopped;
+use super::row;
+use crate::model::change::{Change, Event};
+use crate::store::StoreError;
+
+/// Writes one event. To be called within a transaction, in the order of the events.
+pub(super) fn event(conn: &Connection, event: &Event) -> Result<(), Stopped> {
+    run(conn, &row::EVENTS.insert(), row::event_row(event)?)?;
+    project(conn, event)
+}
+
+fn project(conn: &Connection, event: &Event) -> Result<(), Stopped> {
+    let (seq, at) = (event.seq, event.at);
+    let expect_one = |touched: usize| match touched {
+        1 => Ok(()),
+        _ => {
+            let what = format!("event {seq}, {}, is about something that is not there", event.change.name());
+            Err(Stopped::Store(StoreError::Unfit { what }))
+        }
+    };
+    match &event.change {
+        Change::IssueCreated { issue, parent } => {
+            run(conn, &row::ISSUES.insert(), row::issue_row(issue, parent.as_ref(), seq)?)?;
+        }
+        Change::IssueChanged { id, after, .. } => {
+            let (statement, values) = row::changed_issue(id, after, at)?;
+            expect_one(run(conn, &statement, values)?)?;
+        }
+        Change::ParentSet { id, after, .. } => {
+            let (statement, values) = row::moved_issue(id, after.as_ref(), seq, at)?;
+            expect_one(run(conn, &statement, values)?)?;
+        }
+        Change::EdgeAdded { edge } => {
+            run(conn, &row::EDGES.insert(), row::edge_row(edge, seq)?)?;
+        }
+        Change::EdgeRemoved { edge } => {
+            expect_one(run(conn, &row::EDGES.delete(), row::edge_key(edge))?)?;
+        }
+        Change::Posted { post } => {
+            run(conn, &row::POSTS.insert(), row::post_row(post, seq)?)?;
+        }
+        Change::ScopeSet { after, .. } => {
+            run(conn, &row::SCOPES.upsert(), row::scope_row(after)?)?;
+        }
+        Change::RoundSet { after, .. } => {
+            run(conn, &row::ROUNDS.upsert(), row::round_row(after)?)?;
+        }
+        Change::AskOpened { ask } => {
+            run(conn, &row::ASKS.insert(), row::ask_row(ask)?)?;
+        }
+        Change::AnswerSet { id, after, .. } => {
+            let (statement, values) = row::answered_ask(id, after.as_deref())?;
+            expect_one(run(conn, &statement, values)?)?;
+        }
+        Change::PlanSet { after, .. } => {
+            run(conn, &row::PLANS.upsert(), row::plan_row(after)?)?;
+        }
+        Change::RootFinished { id, finished: true } => {
+            run(conn, &row::FINISHED_ROOTS.insert_once(), row::id_row(id))?;
+        }
+        Change::RootFinished { id, finished: false } => {
+            run(conn, &row::FINISHED_ROOTS.delete(), row::id_row(id))?;
+        }
+        Change::IdReserved { id } => {
+            run(conn, &row::RESERVED_IDS.insert_once(), row::id_row(id))?;
+        }
+        Change::Annotated { annotation } => {
+            run(conn, &row::ANNOTATIONS.insert(), row::annotation_row(annotation, seq)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs a statement; says how many rows it touched.
+fn run(conn: &Connection, statement: &str, values: Vec<Value>) -> Result<usize, Stopped> {
+    Ok(conn.prepare_cached(statement)?.execute(params_from_iter(values))?)
+}

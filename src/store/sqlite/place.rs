@@ -1,0 +1,109 @@
+//! The folder of a store and the file in it, looked at from outside. Nothing here opens the database
+//! file: closing it again would drop the locks of every connection of this process (POSIX).
+
+use std::fs::{self, FileType};
+use std::io;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use super::fault::explain_io;
+use crate::store::StoreError;
+
+/// The name of the database file in a store's folder.
+const FILE: &str = "roundgate.db";
+
+/// Where a store is.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    /// The folder, without symbolic links: SQLite is told to follow none, at no step of the path.
+    pub folder: PathBuf,
+    /// The database file.
+    pub file: PathBuf,
+}
+
+impl Place {
+    /// The place of a store in an existing folder.
+    pub(super) fn in_folder(folder: &Path) -> Result<Place, StoreError> {
+        let canonical = fs::canonicalize(folder).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => StoreError::Missing { path: folder.to_owned() },
+            io::ErrorKind::NotADirectory => not_a_folder(folder),
+            _ => explain_io(folder, "look at", source),
+        })?;
+        let meta = fs::metadata(&canonical).map_err(|e| explain_io(folder, "look at", e))?;
+        if !meta.is_dir() {
+            return Err(not_a_folder(folder));
+        }
+        Ok(Place { file: canonical.join(FILE), folder: canonical })
+    }
+
+    /// A file that SQLite keeps beside the database, such as `-wal`.
+    pub(super) fn beside(&self, suffix: &str) -> PathBuf {
+        let mut name = self.file.clone().into_os_string();
+        name.push(suffix);
+        PathBuf::from(name)
+    }
+
+    /// Whether anything at all has the database's name.
+    pub(super) fn taken(&self) -> Result<bool, StoreError> {
+        Ok(kind_and_size(&self.file)?.is_some())
+    }
+
+    /// Refuses whatever should not be opened in the first place. A FIFO would hang, a link would lead
+    /// elsewhere, an empty file would pass for an empty database, and a rollback journal, which a store
+    /// never has, would be played back into the file before anything could be checked.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        let foreign =
+            |path: &Path, reason: String| Err(StoreError::Foreign { path: path.to_owned(), reason });
+        match kind_and_size(&self.file)? {
+            None => return Err(StoreError::Missing { path: self.folder.clone() }),
+            Some((kind, _)) if !kind.is_file() => return foreign(&self.file, is_a(kind)),
+            Some((_, 0)) => return foreign(&self.file, "it is empty".to_owned()),
+            Some(_) => {}
+        }
+        for suffix in ["-wal", "-shm"] {
+            let path = self.beside(suffix);
+            if let Some((kind, _)) = kind_and_size(&path)?
+                && !kind.is_file()
+            {
+                return foreign(&path, is_a(kind));
+            }
+        }
+        if kind_and_size(&self.beside("-journal"))?.is_some() {
+            return foreign(&self.file, "there is a rollback journal beside it".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Whether a write-ahead log with something in it lies beside the database.
+    pub(super) fn log_left(&self) -> bool {
+        // When in doubt there is one: then it is left alone.
+        !matches!(kind_and_size(&self.beside("-wal")), Ok(None | Some((_, 0))))
+    }
+}
+
+fn not_a_folder(path: &Path) -> StoreError {
+    StoreError::Foreign { path: path.to_owned(), reason: "it is not a folder".to_owned() }
+}
+
+fn kind_and_size(path: &Path) -> Result<Option<(FileType, u64)>, StoreError> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) => Ok(Some((meta.file_type(), meta.len()))),
+        Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(explain_io(path, "look at", source)),
+    }
+}
+
+fn is_a(kind: FileType) -> String {
+    let word = if kind.is_symlink() {
+        "symbolic link"
+    } else if kind.is_dir() {
+        "folder"
+    } else if kind.is_fifo() {
+        "named pipe"
+    } else if kind.is_socket() {
+        "socket"
+    } else {
+        "device"
+    };
+    format!("it is a {word}, not a file")
+}

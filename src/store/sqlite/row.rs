@@ -1,0 +1,13 @@
+//! Rows to values and back. The only place that knows which columns a table has.
+
+mod issue;
+mod record;
+
+pub(super) use issue::{
+    EDGES, ISSUES, changed_issue, edge_from, edge_key, edge_row, issue_from, issue_row, moved_issue,
+};
+pub(super) use record::{
+    ANNOTATIONS, ASKS, EVENTS, FINISHED_ROOTS, PLANS, POSTS, RESERVED_IDS, ROUNDS, SCOPES, TOPICS,
+    annotation_from, annotation_row, answered_ask, ask_from, ask_row, event_from, event_row, id_from, id_row,
+    plan_from, plan_row, post_from, post_row, round_from, round_row, scope_from, scope_row, topic_from,
+};

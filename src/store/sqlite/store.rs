@@ -1,0 +1,133 @@
+//! The store as its callers see it.
+
+use std::path::Path;
+use std::time::Instant;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::fault::Stopped;
+use super::open::{self, Handle, Options};
+use super::place::Place;
+use super::{init, load, persist};
+use crate::model::change::Event;
+use crate::model::record::Post;
+use crate::model::snapshot::Snapshot;
+use crate::store::numbering;
+use crate::store::{EventQuery, PostQuery, Revision, Store, StoreError, Topic};
+
+/// A store in a folder: one SQLite file in WAL mode. Any number of processes may have it open; each
+/// thread wants its own.
+///
+/// While one of these lives, its process must not open the database file in any other way: closing
+/// that again would drop the locks of this one.
+#[derive(Debug)]
+pub struct Sqlite {
+    handle: Handle,
+}
+
+impl Sqlite {
+    /// Makes a store in a folder, and the folder (mode 0700) if it is not there.
+    ///
+    /// # Errors
+    /// [`StoreError::Exists`] when the folder has one; [`StoreError::ReadOnly`] where none can be made.
+    pub fn init(folder: &Path) -> Result<Sqlite, StoreError> {
+        let place = init::init(folder)?;
+        Ok(Sqlite { handle: open::open(place, &Options::default())? })
+    }
+
+    /// Opens the store in a folder.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`] when there is none, [`StoreError::Foreign`] and [`StoreError::Newer`]
+    /// when there is something else; that is left as it is, to the byte.
+    pub fn open(folder: &Path) -> Result<Sqlite, StoreError> {
+        Sqlite::open_with(folder, &Options::default())
+    }
+
+    /// The same, with choices.
+    ///
+    /// # Errors
+    /// As for [`Sqlite::open`].
+    pub fn open_with(folder: &Path, options: &Options) -> Result<Sqlite, StoreError> {
+        Ok(Sqlite { handle: open::open(Place::in_folder(folder)?, options)? })
+    }
+
+    /// The folder, without symbolic links.
+    pub fn folder(&self) -> &Path {
+        &self.handle.place.folder
+    }
+
+    /// The database file.
+    pub fn file(&self) -> &Path {
+        &self.handle.place.file
+    }
+
+    /// Reads at one moment in time, whatever others commit meanwhile.
+    fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, Stopped>) -> Result<T, StoreError> {
+        let started = Instant::now();
+        let conn = &self.handle.conn;
+        let read = || {
+            let tx = conn.unchecked_transaction()?;
+            read(&tx)
+        };
+        read().map_err(|stopped| stopped.explain(self.file(), "read the store", started))
+    }
+}
+
+/// One write transaction. Whatever goes wrong in it, dropping it takes everything back.
+fn write(
+    conn: &mut Connection,
+    work: &mut dyn FnMut(Snapshot, Revision) -> Option<Vec<Event>>,
+) -> Result<(Revision, bool), Stopped> {
+    // IMMEDIATE: a transaction that reads first and then wants to write ignores the busy handler, and
+    // loses against everyone who wrote meanwhile.
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let revision = load::revision(&tx)?;
+    let events = work(load::snapshot(&tx)?, revision).unwrap_or_default();
+    numbering::check(&events, revision)?;
+    let Some(last) = events.last() else {
+        return Ok((revision, false));
+    };
+    for event in &events {
+        persist::event(&tx, event)?;
+    }
+    tx.commit()?;
+    Ok((last.seq, true))
+}
+
+impl Store for Sqlite {
+    fn snapshot(&self) -> Result<(Snapshot, Revision), StoreError> {
+        self.read(|conn| Ok((load::snapshot(conn)?, load::revision(conn)?)))
+    }
+
+    fn transact(
+        &mut self,
+        work: &mut dyn FnMut(Snapshot, Revision) -> Option<Vec<Event>>,
+    ) -> Result<Revision, StoreError> {
+        let path = self.file().to_owned();
+        let started = Instant::now();
+        let Handle { conn, wrote, .. } = &mut self.handle;
+        let explained = |stopped: Stopped| stopped.explain(&path, "write the store", started);
+
+        // A file that can only be read would let the work begin and fail at its first change.
+        if conn.is_readonly("main").map_err(|e| explained(Stopped::Sqlite(e)))? {
+            let reason = "the file or its file system is read-only".to_owned();
+            return Err(StoreError::ReadOnly { path, reason });
+        }
+        let (revision, committed) = write(conn, work).map_err(explained)?;
+        *wrote |= committed;
+        Ok(revision)
+    }
+
+    fn events(&self, query: &EventQuery) -> Result<Vec<Event>, StoreError> {
+        self.read(|conn| load::events(conn, query))
+    }
+
+    fn posts(&self, query: &PostQuery) -> Result<Vec<Post>, StoreError> {
+        self.read(|conn| load::posts(conn, query))
+    }
+
+    fn topics(&self, prefix: &str) -> Result<Vec<Topic>, StoreError> {
+        self.read(|conn| load::topics(conn, prefix))
+    }
+}

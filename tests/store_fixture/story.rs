@@ -1,0 +1,250 @@
+//! A story with every kind of change and every field of an issue in it.
+
+use roundgate::model::change::{Change, Field};
+use roundgate::model::graph::{Edge, EdgeKind};
+use roundgate::model::issue::{Claim, Issue, Millis, Outcome, Policy, Priority, Process, State, Work};
+use roundgate::model::record::{
+    Annotation, Answer, Ask, AskKind, Bounds, Choice, Opinion, PlanRecord, Round, RoundEnd, Scope, ScopeEnd,
+    Verdict, WorkerSpec,
+};
+
+use crate::store_fixture::{actor, created, id, plain, post};
+
+/// An issue in which every field says something.
+fn rich(name: &str, at: Millis) -> Issue {
+    Issue {
+        body: "Line one\nline two: \"quoted\", 'single', \u{1b}[31m, ünïcödé \u{1f980}".to_owned(),
+        tags: ["kind:goal", "node:agent", "free"].iter().map(|t| t.parse().expect("a tag")).collect(),
+        priority: Priority::try_from(1).expect("a priority"),
+        revision: 7,
+        epoch: 5,
+        hands: [actor("ann"), actor("bob")].into(),
+        failed_steps: 2,
+        policy: policy(),
+        work: work(),
+        key: Some("lexer".to_owned()),
+        ..plain(name, at)
+    }
+}
+
+fn policy() -> Policy {
+    Policy {
+        max_review_rounds: Some(4),
+        max_review_rounds_posted: Some(5),
+        no_progress: Some(0),
+        allow_self_review: Some(true),
+        step_retries: Some(1),
+    }
+}
+
+fn work() -> Work {
+    Work {
+        accept: vec!["every fixture tokenises".to_owned()],
+        verify: vec![vec!["sh".to_owned(), "./check.sh".to_owned()]],
+        notes: vec!["not yet".to_owned()],
+        attempt: Some("attempt".to_owned()),
+        review: Some("review".to_owned()),
+    }
+}
+
+pub fn edge(from: &str, kind: EdgeKind, to: &str) -> Edge {
+    Edge { from: id(from), kind, to: id(to) }
+}
+
+fn process(pid: u32) -> Process {
+    Process { boot_id: "b00t".to_owned(), pid, started: 123_456 }
+}
+
+fn states() -> Vec<State> {
+    let claim = Claim { actor: actor("ann"), epoch: 1, expires_at: 99, runner: None, worker: None };
+    let run = Claim { epoch: 2, runner: Some(process(10)), worker: Some(process(11)), ..claim.clone() };
+    let mut states = vec![State::InProgress { claim }, State::InProgress { claim: run }, State::Open];
+    for outcome in Outcome::ALL {
+        states.push(State::Closed { outcome, reason: None });
+        states.push(State::Closed { outcome, reason: Some(format!("because {outcome}")) });
+    }
+    states
+}
+
+fn changed(name: &str, after: Vec<Field>) -> Change {
+    // What it was before is for readers; no store looks at it.
+    Change::IssueChanged { id: id(name), before: after.clone(), after }
+}
+
+fn moved(name: &str, after: Option<&str>) -> Change {
+    Change::ParentSet { id: id(name), before: None, after: after.map(id) }
+}
+
+fn scopes() -> Vec<Scope> {
+    let bounds = Bounds { max_rounds: 9, no_progress: 0, allow_self_review: true, step_retries: 7 };
+    let open = Scope {
+        id: id("rg-goal"),
+        policy: "review-gated-v1".to_owned(),
+        bounds: Bounds::default(),
+        end: None,
+    };
+    let ends = [ScopeEnd::Passed, ScopeEnd::Waived, ScopeEnd::Abandoned].map(Some);
+    let ended = ends.into_iter().map(|end| Scope { end, bounds: bounds.clone(), ..open.clone() });
+    std::iter::once(open.clone()).chain(ended).collect()
+}
+
+fn rounds() -> Vec<Round> {
+    let open = Round {
+        scope: id("rg-goal"),
+        number: 1,
+        attempt: id("rg-a1"),
+        review: id("rg-r1"),
+        verdict: None,
+        end: None,
+    };
+    let verdict = |opinion| Verdict {
+        opinion,
+        reason: "it does not build".to_owned(),
+        by: actor("bob"),
+        at: 77,
+        evidence: vec!["log.txt".to_owned()],
+    };
+    let failed = |signature| Some(RoundEnd::Failed { notes: "again".to_owned(), signature });
+    let judged = Round { verdict: Some(verdict(Opinion::NeedsWork)), ..open.clone() };
+    let unsigned = Round { end: failed(None), ..judged.clone() };
+    let signed = Round { end: failed(Some("it does not build".to_owned())), ..judged.clone() };
+    let second = Round { number: 2, attempt: id("rg-a2"), review: id("rg-r2"), ..open.clone() };
+    let passed =
+        Round { verdict: Some(verdict(Opinion::Pass)), end: Some(RoundEnd::Passed), ..second.clone() };
+    vec![open, judged, unsigned, signed, second, passed]
+}
+
+fn asks() -> Vec<Ask> {
+    let choice = Choice { id: "skip".to_owned(), label: "Skip".to_owned(), effect: "skips it".to_owned() };
+    let full = Ask {
+        id: id("rg-q0"),
+        kind: AskKind::Rounds,
+        scope: Some(id("rg-goal")),
+        round: Some(2),
+        about: Some(id("rg-a2")),
+        question: "What now?".to_owned(),
+        evidence: vec!["two rounds".to_owned()],
+        choices: vec![choice],
+        answer: None,
+    };
+    let kinds = [AskKind::Handoff, AskKind::Failure, AskKind::Steps, AskKind::Question];
+    let bare = kinds.into_iter().enumerate().map(|(n, kind)| Ask {
+        id: id(&format!("rg-q{}", n + 1)),
+        kind,
+        scope: None,
+        round: None,
+        about: None,
+        evidence: Vec::new(),
+        choices: Vec::new(),
+        ..full.clone()
+    });
+    std::iter::once(full.clone()).chain(bare).collect()
+}
+
+fn answers() -> [Option<Box<Answer>>; 3] {
+    let plain = Answer {
+        choice: "skip".to_owned(),
+        note: String::new(),
+        by: actor("eve"),
+        at: 5,
+        rounds: None,
+        with_dependents: false,
+    };
+    let full = Answer { rounds: Some(2), with_dependents: true, ..plain.clone() };
+    [Some(Box::new(plain)), Some(Box::new(full)), None]
+}
+
+fn plans() -> [PlanRecord; 2] {
+    let bare = PlanRecord { root: id("rg-root"), folder: "/plans/a b".into(), workers: [].into() };
+    let spec = WorkerSpec { command: vec!["sh".to_owned(), "-c".to_owned()], time_limit: 60_000 };
+    let full = PlanRecord { workers: [("attempt".to_owned(), spec)].into(), ..bare.clone() };
+    [bare, full]
+}
+
+/// Changes that fold one after the other from nothing, in bundles as a store commits them. Every kind
+/// of change and every field of an issue is among them.
+pub fn story() -> Vec<Vec<Change>> {
+    let mut begin = vec![created(plain("rg-root", 1), None), created(rich("rg-goal", -5), Some("rg-root"))];
+    for (name, parent) in [
+        ("rg-r1", "rg-goal"),
+        ("rg-a1", "rg-goal"),
+        ("rg-r2", "rg-r1"),
+        ("rg-a2", "rg-r1"),
+        ("rg-z", "rg-root"),
+        ("rg-b", "rg-root"),
+    ] {
+        begin.push(created(plain(name, 2), Some(parent)));
+    }
+    begin.extend((0..5).map(|n| created(plain(&format!("rg-q{n}"), 3), Some("rg-r2"))));
+
+    let fields = [
+        Field::Title("Another title".to_owned()),
+        Field::Body("Another body".to_owned()),
+        Field::Tags(["x", "kind:fork"].iter().map(|t| t.parse().expect("a tag")).collect()),
+        Field::Priority(Priority::try_from(5).expect("a priority")),
+        Field::Epoch(41),
+        Field::Hands([actor("zoe")].into()),
+        Field::FailedSteps(3),
+        Field::Policy(policy()),
+        Field::Work(work()),
+        Field::Key(Some("key".to_owned())),
+    ];
+    let mut change: Vec<Change> = fields.iter().map(|f| changed("rg-a1", vec![f.clone()])).collect();
+    change.push(changed("rg-a2", fields.to_vec()));
+    change.push(changed("rg-goal", vec![Field::Key(None), Field::Policy(Policy::default())]));
+    change.push(changed("rg-z", vec![Field::Title("First".to_owned()), Field::Title("Last".to_owned())]));
+    change.push(changed("rg-z", Vec::new()));
+    change.extend(states().into_iter().map(|state| changed("rg-b", vec![Field::State(state)])));
+
+    let moves = vec![
+        moved("rg-z", None),
+        moved("rg-z", Some("rg-goal")),
+        moved("rg-a1", Some("rg-goal")),
+        moved("rg-b", None),
+    ];
+
+    let all = [
+        edge("rg-z", EdgeKind::Blocks, "rg-r1"),
+        edge("rg-a1", EdgeKind::Blocks, "rg-r1"),
+        edge("rg-b", EdgeKind::Blocks, "rg-r1"),
+        edge("rg-a2", EdgeKind::Supersedes, "rg-a1"),
+        edge("rg-b", EdgeKind::Supersedes, "rg-a1"),
+    ];
+    let mut edges: Vec<Change> = all.iter().map(|edge| Change::EdgeAdded { edge: edge.clone() }).collect();
+    edges.push(Change::EdgeRemoved { edge: all[0].clone() });
+    edges.push(Change::EdgeRemoved { edge: all[3].clone() });
+    edges.push(Change::EdgeAdded { edge: all[0].clone() });
+
+    let mut records = Vec::new();
+    records.extend(rounds().into_iter().map(|after| Change::RoundSet { before: None, after: after.into() }));
+    records.extend(scopes().into_iter().map(|after| Change::ScopeSet { before: None, after: after.into() }));
+    records.extend(asks().into_iter().map(|ask| Change::AskOpened { ask: ask.into() }));
+    for after in answers() {
+        records.push(Change::AnswerSet { id: id("rg-q0"), before: None, after: after.clone() });
+        records.push(Change::AnswerSet { id: id("rg-q4"), before: after.clone(), after });
+    }
+    let [answer, ..] = answers();
+    records.push(Change::AnswerSet { id: id("rg-q3"), before: None, after: answer });
+    records.extend(plans().into_iter().map(|after| Change::PlanSet { before: None, after: after.into() }));
+
+    let note = |kind: &str| Change::Annotated {
+        annotation: Annotation { issue: id("rg-gone"), kind: kind.to_owned(), text: "…".to_owned() },
+    };
+    let finished = |name, finished| Change::RootFinished { id: id(name), finished };
+    let rest = vec![
+        post("issue:rg-a1", "START", 10),
+        post("issue:rg-a1", "RESULT\nsecond line", 11),
+        post("issue:rg-b", "QUESTION", 12),
+        finished("rg-root", true),
+        finished("rg-root", true),
+        finished("rg-b", true),
+        finished("rg-b", false),
+        finished("rg-b", false),
+        Change::IdReserved { id: id("rg-gone") },
+        Change::IdReserved { id: id("rg-gone") },
+        note("second"),
+        note("first"),
+        note("first"),
+    ];
+    vec![begin, change, moves, edges, records, rest]
+}
