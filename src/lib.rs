@@ -1,5 +1,6 @@
 //! roundgate: an issue tracker with an engine on top.
 
+pub mod app;
 pub mod engine;
 pub mod interop;
 pub mod model;

@@ -11,6 +11,7 @@ mod progress;
 pub mod review_gated;
 mod waiting;
 
+pub use answers::dependents;
 pub use compile::{Forge, compile};
 pub use decide::decide;
 pub use decision::{Actor, Cause, Decision, Transition, Waiting};

@@ -7,20 +7,9 @@
 use std::{fs, io};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
-use serde::{Deserialize, Serialize};
+use crate::model::issue::Process;
 
-/// One process of one boot of one machine. Without `/proc` the boot id is empty, and nothing can be said about it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProcessRef {
-    /// The kernel's random id of this boot; empty when it could not be read.
-    pub boot_id: String,
-    /// The process id, as this process sees it.
-    pub pid: u32,
-    /// When it started, in clock ticks since boot; 0 when it could not be read.
-    pub started: u64,
-}
-
-/// What can be said about a [`ProcessRef`] now.
+/// What can be said about a [`Process`] now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Liveness {
     /// This very process is running.
@@ -31,50 +20,48 @@ pub enum Liveness {
     Unknown,
 }
 
-impl ProcessRef {
-    /// The calling process.
-    pub fn this() -> Self {
-        Self::of(std::process::id())
-    }
+/// The calling process.
+pub fn this_process() -> Process {
+    process(std::process::id())
+}
 
-    /// The process that has this id now. Of an id nobody has, the reference is one to a dead process.
-    pub fn of(pid: u32) -> Self {
-        let started = Stat::read(pid).ok().flatten().map_or(0, |stat| stat.started);
-        Self { boot_id: boot_id().unwrap_or_default(), pid, started }
-    }
+/// The process that has this id now. Of an id nobody has, the reference is one to a dead process.
+pub fn process(pid: u32) -> Process {
+    let started = Stat::read(pid).ok().flatten().map_or(0, |stat| stat.started);
+    Process { boot_id: boot_id().unwrap_or_default(), pid, started }
+}
 
-    /// Whether this very process still runs.
-    pub fn is_alive(&self) -> Liveness {
-        let Some(boot_id) = boot_id() else { return Liveness::Unknown };
-        if self.boot_id.is_empty() {
-            return Liveness::Unknown;
-        }
-        if self.boot_id != boot_id {
-            return Liveness::Dead;
-        }
-        match Stat::read(self.pid) {
-            Ok(Some(stat)) if stat.started == self.started && !stat.ended => Liveness::Alive,
-            Ok(Some(_)) => Liveness::Dead,
-            Ok(None) => Liveness::Unknown,
-            // A /proc mounted with hidepid has no entry for other users' processes either: ask the kernel too.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => match group_id(self.pid) {
-                Some(pid) if test_kill_process(pid) != Err(rustix::io::Errno::SRCH) => Liveness::Unknown,
-                _ => Liveness::Dead,
-            },
-            Err(_) => Liveness::Unknown,
-        }
+/// Whether this very process still runs. Without `/proc` the boot id is empty, and nothing can be said.
+pub fn liveness(process: &Process) -> Liveness {
+    let Some(boot_id) = boot_id() else { return Liveness::Unknown };
+    if process.boot_id.is_empty() {
+        return Liveness::Unknown;
     }
+    if process.boot_id != boot_id {
+        return Liveness::Dead;
+    }
+    match Stat::read(process.pid) {
+        Ok(Some(stat)) if stat.started == process.started && !stat.ended => Liveness::Alive,
+        Ok(Some(_)) => Liveness::Dead,
+        Ok(None) => Liveness::Unknown,
+        // A /proc mounted with hidepid has no entry for other users' processes either: ask the kernel too.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match group_id(process.pid) {
+            Some(pid) if test_kill_process(pid) != Err(rustix::io::Errno::SRCH) => Liveness::Unknown,
+            _ => Liveness::Dead,
+        },
+        Err(_) => Liveness::Unknown,
+    }
+}
 
-    /// Kills the process group this process leads, if this very process still runs; says whether a signal was sent.
-    ///
-    /// A group whose leader is gone is left alone: its number proves nothing any more.
-    pub fn kill_group(&self) -> bool {
-        match group_id(self.pid) {
-            Some(group) if self.is_alive() == Liveness::Alive => {
-                kill_process_group(group, Signal::KILL).is_ok()
-            }
-            _ => false,
+/// Kills the process group this process leads, if this very process still runs; says whether a signal was sent.
+///
+/// A group whose leader is gone is left alone: its number proves nothing any more.
+pub fn kill_group(process: &Process) -> bool {
+    match group_id(process.pid) {
+        Some(group) if liveness(process) == Liveness::Alive => {
+            kill_process_group(group, Signal::KILL).is_ok()
         }
+        _ => false,
     }
 }
 
@@ -135,54 +122,54 @@ mod tests {
 
     #[test]
     fn this_process_is_alive_and_keeps_its_identity_through_json() {
-        let this = ProcessRef::this();
-        assert_eq!(this.is_alive(), Liveness::Alive);
+        let this = this_process();
+        assert_eq!(liveness(&this), Liveness::Alive);
         let json = serde_json::to_string(&this).unwrap();
-        assert_eq!(serde_json::from_str::<ProcessRef>(&json).unwrap(), this);
+        assert_eq!(serde_json::from_str::<Process>(&json).unwrap(), this);
     }
 
     #[test]
     fn a_zombie_and_a_reaped_process_are_both_dead() {
         let mut child = sleeper();
-        let process = ProcessRef::of(child.id());
-        assert_eq!(process.is_alive(), Liveness::Alive);
+        let process = process(child.id());
+        assert_eq!(liveness(&process), Liveness::Alive);
         child.kill().unwrap();
-        while process.is_alive() == Liveness::Alive {
+        while liveness(&process) == Liveness::Alive {
             std::thread::sleep(Duration::from_millis(5));
         }
-        assert_eq!(process.is_alive(), Liveness::Dead, "a zombie");
+        assert_eq!(liveness(&process), Liveness::Dead, "a zombie");
         child.wait().unwrap();
-        assert_eq!(process.is_alive(), Liveness::Dead, "reaped");
-        assert!(!process.kill_group());
+        assert_eq!(liveness(&process), Liveness::Dead, "reaped");
+        assert!(!kill_group(&process));
     }
 
     #[test]
     fn a_reused_process_id_and_another_boot_are_not_the_same_process() {
         let mut child = sleeper();
-        let process = ProcessRef::of(child.id());
-        let reused = ProcessRef { started: process.started - 1, ..process.clone() };
-        let rebooted = ProcessRef { boot_id: "another".into(), ..process.clone() };
+        let process = process(child.id());
+        let reused = Process { started: process.started - 1, ..process.clone() };
+        let rebooted = Process { boot_id: "another".into(), ..process.clone() };
         for other in [reused, rebooted] {
-            assert_eq!(other.is_alive(), Liveness::Dead);
-            assert!(!other.kill_group());
+            assert_eq!(liveness(&other), Liveness::Dead);
+            assert!(!kill_group(&other));
         }
-        assert_eq!(process.is_alive(), Liveness::Alive, "no one else's record kills it");
-        assert!(process.kill_group());
+        assert_eq!(liveness(&process), Liveness::Alive, "no one else's record kills it");
+        assert!(kill_group(&process));
         assert_eq!(child.wait().unwrap().signal(), Some(9));
     }
 
     #[test]
     fn an_identity_from_a_system_without_proc_is_unknown_and_kills_nobody() {
-        let nameless = ProcessRef { boot_id: String::new(), ..ProcessRef::this() };
-        assert_eq!(nameless.is_alive(), Liveness::Unknown);
-        assert!(!nameless.kill_group());
+        let nameless = Process { boot_id: String::new(), ..this_process() };
+        assert_eq!(liveness(&nameless), Liveness::Unknown);
+        assert!(!kill_group(&nameless));
     }
 
     #[test]
     fn ids_that_would_signal_everybody_are_never_signalled() {
         for pid in [0, 1, u32::MAX] {
             assert!(group_id(pid).is_none());
-            assert!(!ProcessRef::of(pid).kill_group());
+            assert!(!kill_group(&process(pid)));
         }
     }
 

@@ -6,6 +6,6 @@ mod identity;
 mod process;
 mod reply;
 
-pub use identity::{Liveness, ProcessRef};
+pub use identity::{Liveness, kill_group, liveness, process, this_process};
 pub use process::{Ended, Exit, Poll, Running, STDERR_TAIL_BYTES, Step, StepError};
 pub use reply::{AttemptReply, ReplyError, ReviewReply, parse_attempt, parse_review};

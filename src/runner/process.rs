@@ -21,7 +21,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::identity::ProcessRef;
+use super::identity;
+use crate::model::issue::Process;
 
 /// How much of the end of stderr is kept, in bytes.
 pub const STDERR_TAIL_BYTES: usize = 64 * 1024;
@@ -56,7 +57,7 @@ pub struct Step<'a> {
 #[must_use = "a worker that is dropped is killed"]
 pub struct Running {
     child: Child,
-    identity: ProcessRef,
+    identity: Process,
     since: Instant,
     time_limit: Duration,
     output_cap: usize,
@@ -168,7 +169,7 @@ impl Step<'_> {
             .process_group(0)
             .spawn();
         let child = spawned.map_err(|source| self.explain(program.into(), source))?;
-        let identity = ProcessRef::of(child.id());
+        let identity = identity::process(child.id());
         let (time_limit, output_cap) = (self.time_limit, self.output_cap);
         Ok(Running { child, identity, since, time_limit, output_cap, reaped: false })
     }
@@ -196,7 +197,7 @@ impl Step<'_> {
 
 impl Running {
     /// Who this is, for the record; take it before [`Running::finish`].
-    pub fn identity(&self) -> ProcessRef {
+    pub fn identity(&self) -> Process {
         self.identity.clone()
     }
 

@@ -26,14 +26,14 @@ fn scratch_file() -> PathBuf {
 }
 
 /// Runs a script that writes the id of a background child to `$FILE`, which is removed once the id was noted.
-fn with_grandchild(script: &str, time_limit: Duration) -> (ProcessRef, Result<Ended, StepError>) {
+fn with_grandchild(script: &str, time_limit: Duration) -> (Process, Result<Ended, StepError>) {
     let file = scratch_file();
     let env = [("FILE".to_owned(), file.display().to_string())];
     let argv = argv(&["sh", "-c", script]);
     let mut grandchild = None;
     let outcome = Step { env: &env, time_limit, ..step(&argv) }.start().unwrap().finish(b"", &mut || {
         if let Some(pid) = std::fs::read_to_string(&file).ok().and_then(|text| text.trim().parse().ok()) {
-            grandchild = Some(ProcessRef::of(pid));
+            grandchild = Some(identity::process(pid));
             std::fs::remove_file(&file).unwrap();
         }
         Poll::Continue
@@ -42,12 +42,12 @@ fn with_grandchild(script: &str, time_limit: Duration) -> (ProcessRef, Result<En
 }
 
 #[track_caller]
-fn assert_gone(process: &ProcessRef) {
+fn assert_gone(process: &Process) {
     let until = Instant::now() + Duration::from_secs(5);
-    while process.is_alive() == Liveness::Alive && Instant::now() < until {
+    while identity::liveness(process) == Liveness::Alive && Instant::now() < until {
         thread::sleep(Duration::from_millis(5));
     }
-    assert_eq!(process.is_alive(), Liveness::Dead);
+    assert_eq!(identity::liveness(process), Liveness::Dead);
 }
 
 #[test]
@@ -80,9 +80,9 @@ fn a_worker_may_ignore_its_stdin() {
 fn a_worker_whose_runner_goes_away_before_the_packet_is_killed() {
     let running = step(&argv(&["sh", "-c", "sleep 60"])).start().unwrap();
     let worker = running.identity();
-    assert_eq!(worker.is_alive(), Liveness::Alive);
+    assert_eq!(identity::liveness(&worker), Liveness::Alive);
     drop(running);
-    assert_eq!(worker.is_alive(), Liveness::Dead);
+    assert_eq!(identity::liveness(&worker), Liveness::Dead);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn stop_ends_the_worker_and_its_group() {
         if polls < 3 { Poll::Continue } else { Poll::Stop }
     });
     assert!(matches!(outcome, Err(StepError::Stopped)), "{outcome:?}");
-    assert_eq!((polls, worker.is_alive()), (3, Liveness::Dead));
+    assert_eq!((polls, identity::liveness(&worker)), (3, Liveness::Dead));
 }
 
 #[test]

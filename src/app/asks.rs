@@ -1,0 +1,117 @@
+//! The inbox: what humans are asked, and what they answer.
+
+use super::session::resolve;
+use super::view::AskView;
+use super::{AppError, Changed, Session, Work};
+use crate::engine::dependents;
+use crate::model::act::answer;
+use crate::model::id::IssueId;
+use crate::model::record::{Answer, Ask};
+use crate::model::snapshot::Snapshot;
+
+/// The asks that are open, or all of them, in the total order.
+///
+/// # Errors
+/// When the root is not there.
+pub fn list(session: &Session, root: Option<&str>, all: bool) -> Result<Vec<AskView>, AppError> {
+    let snapshot = session.read()?;
+    let root = root.map(|text| resolve(&snapshot, text)).transpose()?;
+    Ok(found(&snapshot, root.as_ref(), all))
+}
+
+/// The asks at or below a root, or anywhere.
+pub(super) fn found(snapshot: &Snapshot, root: Option<&IssueId>, all: bool) -> Vec<AskView> {
+    let graph = snapshot.graph();
+    let within = |ask: &&Ask| match (root.and_then(|root| graph.ix(root)), graph.ix(&ask.id)) {
+        (Some(root), Some(ix)) => graph.at_or_below(ix, root),
+        _ => true,
+    };
+    let open = |ask: &&Ask| {
+        let ix = graph.ix(&ask.id);
+        ix.is_some_and(|ix| !graph.issue(ix).state.closed() && !snapshot.relation().let_go(ix))
+    };
+    let mut asks: Vec<&Ask> = snapshot.asks().filter(within).filter(|ask| all || open(ask)).collect();
+    let rank = |ask: &Ask| graph.get(&ask.id).map(|issue| issue.rank());
+    asks.sort_by(|a, b| rank(a).cmp(&rank(b)));
+    asks.into_iter().map(|ask| AskView::of(snapshot, ask)).collect()
+}
+
+/// One ask.
+///
+/// # Errors
+/// When the issue is not there, or not an ask.
+pub fn show(session: &Session, text: &str) -> Result<AskView, AppError> {
+    let snapshot = session.read()?;
+    let id = resolve(&snapshot, text)?;
+    let ask = snapshot.ask(&id).ok_or(crate::model::refusal::Refusal::NotAnAsk(id))?;
+    Ok(AskView::of(&snapshot, ask))
+}
+
+/// What a human wants to answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AnswerWish {
+    /// The choice.
+    pub choice: String,
+    /// What there is to say.
+    pub note: String,
+    /// How many further rounds.
+    pub rounds: Option<u32>,
+    /// Whether everything that waits is given up too.
+    pub with_dependents: bool,
+}
+
+pub(super) fn human_answer(
+    work: &Work,
+    choice: String,
+    note: String,
+    rounds: Option<u32>,
+    with_dependents: bool,
+) -> Answer {
+    Answer { choice, note, by: work.actor.clone(), at: work.now, rounds, with_dependents }
+}
+
+/// Records an answer; the effect comes with the next tick.
+///
+/// # Errors
+/// What [`answer::answer`] refuses.
+pub fn answer(session: &mut Session, text: &str, wish: AnswerWish) -> Result<Changed<AskView>, AppError> {
+    session.change("answer", |work| {
+        let id = resolve(&work.snapshot, text)?;
+        let given = human_answer(work, wish.choice, wish.note, wish.rounds, wish.with_dependents);
+        let primitives = answer::answer(&work.snapshot, &id, given)?;
+        work.apply(&primitives)?;
+        view(work, &id)
+    })
+}
+
+/// Takes an answer back, as long as no tick has used it.
+///
+/// # Errors
+/// What [`answer::withdraw`] refuses.
+pub fn withdraw(session: &mut Session, text: &str) -> Result<Changed<AskView>, AppError> {
+    session.change("answer withdraw", |work| {
+        let id = resolve(&work.snapshot, text)?;
+        let actor = work.actor.clone();
+        let primitives = answer::withdraw(&work.snapshot, &id, &actor)?;
+        work.apply(&primitives)?;
+        view(work, &id)
+    })
+}
+
+fn view(work: &Work, id: &IssueId) -> Result<AskView, AppError> {
+    let ask = work.snapshot.ask(id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
+    Ok(AskView::of(&work.snapshot, ask))
+}
+
+/// What `abandon --with-dependents` would skip beyond the scope: ids and titles.
+///
+/// # Errors
+/// When the ask is not there.
+pub fn dependents_of(session: &Session, text: &str) -> Result<Vec<(IssueId, String)>, AppError> {
+    let snapshot = session.read()?;
+    let id = resolve(&snapshot, text)?;
+    let graph = snapshot.graph();
+    let scope = snapshot.ask(&id).and_then(|ask| ask.scope.as_ref()).and_then(|scope| graph.ix(scope));
+    let waiting = scope.map(|scope| dependents(&snapshot, scope)).unwrap_or_default();
+    Ok(waiting.into_iter().map(|ix| (graph.id(ix).clone(), graph.issue(ix).title.clone())).collect())
+}

@@ -1,0 +1,201 @@
+//! The configuration: `config.toml` beside the database. Every key has a default, a unit and a range.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toml_edit::{DocumentMut, value};
+
+use super::AppError;
+use crate::interop::duration::parse_duration;
+use crate::model::issue::Millis;
+use crate::model::record::Bounds;
+
+/// The file's name inside the store's folder.
+pub const FILE: &str = "config.toml";
+
+/// What can be configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// The bounds of scopes that set none.
+    pub bounds: Bounds,
+    /// How long a claim by hand lasts, in milliseconds.
+    pub lease: Millis,
+    /// How long a runner's claim lasts between two renewals, in milliseconds.
+    pub runner_lease: Millis,
+    /// How much a worker may print on stdout, in bytes.
+    pub output_cap: u64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            bounds: Bounds::default(),
+            lease: 60 * 60 * 1000,
+            runner_lease: 5 * 60 * 1000,
+            output_cap: 4 << 20,
+        }
+    }
+}
+
+/// One key of the configuration, for `config list`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub key: &'static str,
+    /// Its value, as it would be written.
+    pub value: String,
+    /// Whether the file sets it.
+    pub set: bool,
+    /// What it means, with its unit and range.
+    pub about: &'static str,
+}
+
+const KEYS: [(&str, &str); 7] = [
+    ("max_review_rounds", "rounds of a scope before a human is asked (1 to 100)"),
+    ("no_progress", "equal failures in a row before a human is asked early (0 is off, to 100)"),
+    ("step_retries", "lost or failed steps tried again before a human is asked (0 to 100)"),
+    ("allow_self_review", "whether who worked on an attempt may judge it (true or false)"),
+    ("lease", "how long a claim by hand lasts (a duration such as 1h)"),
+    ("runner_lease", "how long a runner's claim lasts unless renewed (a duration such as 5m)"),
+    ("output_cap", "how much a worker may print on stdout (bytes, 1024 to 1073741824)"),
+];
+
+/// The file of a store.
+pub fn file(folder: &Path) -> PathBuf {
+    folder.join(FILE)
+}
+
+/// Reads the configuration of a store; a missing file means defaults.
+///
+/// # Errors
+/// When the file cannot be read, is not TOML, or has a key or value that is not known.
+pub fn load(folder: &Path) -> Result<Config, AppError> {
+    let document = document(folder)?;
+    let mut config = Config::default();
+    for (key, item) in document.iter() {
+        let text = item.as_value().map(plain).unwrap_or_default();
+        put(&mut config, key, &text).map_err(|problem| AppError::Config { file: file(folder), problem })?;
+    }
+    Ok(config)
+}
+
+/// Every key with its value.
+///
+/// # Errors
+/// As [`load`].
+pub fn list(folder: &Path) -> Result<Vec<Entry>, AppError> {
+    let (config, document) = (load(folder)?, document(folder)?);
+    let entries = KEYS.into_iter().map(|(key, about)| Entry {
+        key,
+        value: get(&config, key).unwrap_or_default(),
+        set: document.contains_key(key),
+        about,
+    });
+    Ok(entries.collect())
+}
+
+/// Writes one key; says whether that changed the file. Comments and order stay as they are.
+///
+/// # Errors
+/// When the key or the value is not known, or the file cannot be written.
+pub fn set(folder: &Path, key: &str, text: &str) -> Result<bool, AppError> {
+    let mut config = load(folder)?;
+    put(&mut config, key, text).map_err(AppError::Usage)?;
+    let mut document = document(folder)?;
+    let before = document.to_string();
+    document[key] = match (text.parse::<i64>(), text.parse::<bool>()) {
+        (Ok(number), _) => value(number),
+        (_, Ok(truth)) => value(truth),
+        _ => value(text),
+    };
+    let after = document.to_string();
+    if before == after {
+        return Ok(false);
+    }
+    let write = || -> std::io::Result<()> {
+        let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
+        std::io::Write::write_all(&mut temporary, after.as_bytes())?;
+        temporary.persist(file(folder)).map_err(|error| error.error)?;
+        Ok(())
+    };
+    let what = format!("write {}", file(folder).display());
+    write().map_err(|source| AppError::File { what, source })?;
+    Ok(true)
+}
+
+/// The value of a key, as it would be written.
+pub fn get(config: &Config, key: &str) -> Option<String> {
+    Some(match key {
+        "max_review_rounds" => config.bounds.max_rounds.to_string(),
+        "no_progress" => config.bounds.no_progress.to_string(),
+        "step_retries" => config.bounds.step_retries.to_string(),
+        "allow_self_review" => config.bounds.allow_self_review.to_string(),
+        "lease" => duration(config.lease),
+        "runner_lease" => duration(config.runner_lease),
+        "output_cap" => config.output_cap.to_string(),
+        _ => return None,
+    })
+}
+
+/// The names of all keys.
+pub fn keys() -> impl Iterator<Item = &'static str> {
+    KEYS.into_iter().map(|(key, _)| key)
+}
+
+fn put(config: &mut Config, key: &str, text: &str) -> Result<(), String> {
+    match key {
+        "max_review_rounds" => config.bounds.max_rounds = number(key, text, 1, 100)?,
+        "no_progress" => config.bounds.no_progress = number(key, text, 0, 100)?,
+        "step_retries" => config.bounds.step_retries = number(key, text, 0, 100)?,
+        "allow_self_review" => {
+            config.bounds.allow_self_review =
+                text.parse().map_err(|_| format!("{key} is true or false, not {text:?}"))?;
+        }
+        "lease" => config.lease = length(key, text)?,
+        "runner_lease" => config.runner_lease = length(key, text)?,
+        "output_cap" => config.output_cap = number(key, text, 1024, 1 << 30)?.into(),
+        _ => {
+            let known: Vec<&str> = keys().collect();
+            return Err(format!("{key:?} is not a key; the keys are {}", known.join(", ")));
+        }
+    }
+    Ok(())
+}
+
+fn number(key: &str, text: &str, low: u32, high: u32) -> Result<u32, String> {
+    let parsed = text.parse::<u32>().ok().filter(|n| (low..=high).contains(n));
+    parsed.ok_or_else(|| format!("{key} is a number from {low} to {high}, not {text:?}"))
+}
+
+fn length(key: &str, text: &str) -> Result<Millis, String> {
+    parse_duration(text).map_err(|error| format!("{key} is a duration such as 5m: {error}"))
+}
+
+/// A duration in the largest unit that says it exactly.
+pub fn duration(millis: Millis) -> String {
+    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+    let fit = units.into_iter().find(|(unit, _)| millis >= *unit && millis % unit == 0);
+    fit.map_or_else(|| format!("{millis}ms"), |(unit, name)| format!("{}{name}", millis / unit))
+}
+
+fn document(folder: &Path) -> Result<DocumentMut, AppError> {
+    let file = file(folder);
+    let text = match fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(source) => {
+            return Err(AppError::File { what: format!("read {}", file.display()), source });
+        }
+    };
+    text.parse::<DocumentMut>().map_err(|error| AppError::Config {
+        file,
+        problem: error.to_string().lines().next().unwrap_or_default().to_owned(),
+    })
+}
+
+fn plain(value: &toml_edit::Value) -> String {
+    match value {
+        toml_edit::Value::String(text) => text.value().clone(),
+        other => other.to_string().trim().to_owned(),
+    }
+}

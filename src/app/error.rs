@@ -1,0 +1,187 @@
+//! Everything a use case can fail with, and what sort of failure it is.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::interop::beads::ParseError;
+use crate::interop::plan_file::PlanError;
+use crate::model::apply::ApplyError;
+use crate::model::id::{ActorError, IdError, IssueId};
+use crate::model::refusal::{Class, Refusal};
+use crate::store::StoreError;
+
+/// Why a use case failed.
+#[derive(Debug, Error)]
+pub enum AppError {
+    /// The rules forbid it.
+    #[error(transparent)]
+    Refusal(#[from] Refusal),
+    /// The store cannot do it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A text is not an id.
+    #[error("{text:?} is not an issue id: {source}")]
+    BadId {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        source: IdError,
+    },
+    /// A text is not an actor's name.
+    #[error("{text:?} cannot be an actor: {source}")]
+    BadActor {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        source: ActorError,
+    },
+    /// No issue has this id or prefix.
+    #[error("there is no issue {0}")]
+    NoIssue(String),
+    /// More than one issue has this prefix.
+    #[error("{prefix} is ambiguous: {}", .candidates.join(", "))]
+    Ambiguous {
+        /// What was given.
+        prefix: String,
+        /// The first issues it could be.
+        candidates: Vec<String>,
+    },
+    /// A value that no command takes.
+    #[error("{0}")]
+    Usage(String),
+    /// A plan file is not acceptable.
+    #[error("{}", plan_errors(.file, .errors))]
+    Plan {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it, in the order of the file.
+        errors: Vec<PlanError>,
+    },
+    /// A plan wants to change what has already begun.
+    #[error("the plan cannot be applied: {}", .0.join("; "))]
+    PlanConflict(Vec<String>),
+    /// An import file is not acceptable.
+    #[error("{}: {source}", .file.display())]
+    Import {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        source: ParseError,
+    },
+    /// A file cannot be read or written.
+    #[error("cannot {what}: {source}")]
+    File {
+        /// What was tried, with the path.
+        what: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// The configuration is not acceptable.
+    #[error("{}: {problem}", .file.display())]
+    Config {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// There is no store to be found.
+    #[error("there is no store here or in any folder above {}", .0.display())]
+    NoStore(PathBuf),
+    /// A root has no worker for what must be done.
+    #[error("{root} has no worker for the role {role}")]
+    NoWorker {
+        /// The root.
+        root: IssueId,
+        /// The role.
+        role: String,
+    },
+    /// A transition did not do what it must; nothing was written.
+    #[error("the transition {transition} was not applied, because it would break the graph: {why}")]
+    Broken {
+        /// The transition's kind.
+        transition: String,
+        /// What would break.
+        why: String,
+    },
+}
+
+fn plan_errors(file: &std::path::Path, errors: &[PlanError]) -> String {
+    let lines = errors.iter().map(|error| {
+        format!("{}:{}:{}: {}", file.display(), error.line, error.column, error.complaint())
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+impl From<ApplyError> for AppError {
+    fn from(error: ApplyError) -> Self {
+        AppError::Refusal(error.into())
+    }
+}
+
+impl AppError {
+    /// The exit code of section 9.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            AppError::Refusal(refusal) => match refusal.class() {
+                Class::Invalid => 2,
+                Class::NotFound => 3,
+                Class::Conflict => 4,
+                Class::Refused => 5,
+            },
+            AppError::Store(error) => match error {
+                StoreError::Busy { .. } => 6,
+                StoreError::Missing { .. } => 3,
+                StoreError::Exists { .. } => 4,
+                StoreError::Foreign { .. }
+                | StoreError::Newer { .. }
+                | StoreError::Damaged { .. }
+                | StoreError::OldSqlite { .. } => 7,
+                StoreError::ReadOnly { .. } => 5,
+                _ => 1,
+            },
+            AppError::BadId { .. } | AppError::NoIssue(_) | AppError::NoStore(_) => 3,
+            AppError::Ambiguous { .. } => 4,
+            AppError::BadActor { .. }
+            | AppError::Usage(_)
+            | AppError::Plan { .. }
+            | AppError::Import { .. }
+            | AppError::Config { .. }
+            | AppError::NoWorker { .. } => 2,
+            AppError::PlanConflict(_) => 5,
+            AppError::File { .. } => 3,
+            AppError::Broken { .. } => 1,
+        }
+    }
+
+    /// A stable word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            AppError::Refusal(refusal) => refusal.code(),
+            AppError::Store(StoreError::Busy { .. }) => "busy",
+            AppError::Store(StoreError::Missing { .. }) | AppError::NoStore(_) => "no_store",
+            AppError::Store(StoreError::Exists { .. }) => "store_exists",
+            AppError::Store(StoreError::ReadOnly { .. }) => "read_only",
+            AppError::Store(StoreError::Full) => "disk_full",
+            AppError::Store(StoreError::Newer { .. }) => "newer_store",
+            AppError::Store(StoreError::Foreign { .. }) => "not_a_store",
+            AppError::Store(StoreError::Damaged { .. }) => "damaged",
+            AppError::Store(_) => "store",
+            AppError::BadId { .. } | AppError::NoIssue(_) => "not_found",
+            AppError::Ambiguous { .. } => "ambiguous",
+            AppError::BadActor { .. } | AppError::Usage(_) => "usage",
+            AppError::Plan { .. } => "plan",
+            AppError::PlanConflict(_) => "plan_conflict",
+            AppError::Import { .. } => "import",
+            AppError::File { .. } => "file",
+            AppError::Config { .. } => "config",
+            AppError::NoWorker { .. } => "no_worker",
+            AppError::Broken { .. } => "broken",
+        }
+    }
+
+    /// Whether the same call may succeed later without anything else being done.
+    pub fn retryable(&self) -> bool {
+        matches!(self, AppError::Store(StoreError::Busy { .. }))
+    }
+}

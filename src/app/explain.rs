@@ -1,0 +1,45 @@
+//! Why an issue is, or is not, ready.
+
+use serde::Serialize;
+
+use super::session::resolve;
+use super::{AppError, Session};
+use crate::model::readiness::{hindrances, ready};
+
+/// One reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReasonView {
+    /// Its stable word, such as `blocked` or `waits_for_tick`.
+    pub code: &'static str,
+    /// The reason in words.
+    pub text: String,
+    /// The other issue it is about.
+    pub issue: Option<String>,
+}
+
+/// What `issues explain` prints.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Explanation {
+    /// The issue.
+    pub id: String,
+    /// Whether a worker may take it now.
+    pub ready: bool,
+    /// Why not; empty when it is ready.
+    pub reasons: Vec<ReasonView>,
+}
+
+/// Explains an issue.
+///
+/// # Errors
+/// When there is no such issue.
+pub fn explain(session: &Session, text: &str) -> Result<Explanation, AppError> {
+    let snapshot = session.read()?;
+    let id = resolve(&snapshot, text)?;
+    let ix = snapshot.graph().ix(&id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
+    let reasons = hindrances(&snapshot, ix).into_iter().map(|hindrance| ReasonView {
+        code: hindrance.code(),
+        text: hindrance.text(),
+        issue: hindrance.issue().map(ToString::to_string),
+    });
+    Ok(Explanation { id: id.to_string(), ready: ready(&snapshot, ix), reasons: reasons.collect() })
+}

@@ -1,0 +1,120 @@
+//! A root's graph as text for drawing programs: DOT (Graphviz) and Mermaid.
+
+use std::fmt::Write as _;
+
+use super::session::resolve;
+use super::{AppError, Session};
+use crate::model::graph::{Graph, Ix};
+use crate::model::snapshot::Snapshot;
+
+/// Which drawing program's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Graphviz.
+    Dot,
+    /// Mermaid.
+    Mermaid,
+}
+
+/// The graph at or below an issue, with the edges that leave it.
+///
+/// # Errors
+/// When there is no such issue.
+pub fn graph_text(session: &Session, text: &str, format: Format) -> Result<String, AppError> {
+    let snapshot = session.read()?;
+    let id = resolve(&snapshot, text)?;
+    let ix = snapshot.graph().ix(&id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
+    Ok(match format {
+        Format::Dot => dot(&snapshot, ix),
+        Format::Mermaid => mermaid(&snapshot, ix),
+    })
+}
+
+/// What is drawn: the subtree, and whatever its edges lead to or come from.
+fn drawn(graph: &Graph, root: Ix) -> Vec<Ix> {
+    let below = graph.subtree(root);
+    let mut all = below.clone();
+    for ix in below {
+        let node = graph.node(ix);
+        for &other in node.blocks.iter().chain(&node.blockers).chain(&node.supersedes) {
+            if !all.contains(&other) {
+                all.push(other);
+            }
+        }
+    }
+    all
+}
+
+fn label(graph: &Graph, ix: Ix) -> (String, &'static str) {
+    let issue = graph.issue(ix);
+    let state = issue.state.outcome().map_or(issue.state.status(), |outcome| outcome.as_str());
+    let title: String = issue.title.chars().take(60).filter(|c| !c.is_control()).collect();
+    (title, state)
+}
+
+fn dot(snapshot: &Snapshot, root: Ix) -> String {
+    let graph = snapshot.graph();
+    let quote = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+    let mut out = String::from("digraph roundgate {\n  rankdir=LR;\n  node [shape=box];\n");
+    let drawn = drawn(graph, root);
+    for &ix in &drawn {
+        let (title, state) = label(graph, ix);
+        let style = if snapshot.relation().resolved(ix) { ", style=dashed" } else { "" };
+        let id = graph.id(ix);
+        let _ = writeln!(out, "  \"{id}\" [label=\"{id}\\n{}\\n{state}\"{style}];", quote(&title));
+    }
+    for (from, to, kind) in arrows(graph, &drawn) {
+        let style = match kind {
+            "parent" => "style=dotted, arrowhead=none",
+            "supersedes" => "style=dashed, label=supersedes",
+            _ => "label=blocks",
+        };
+        let _ = writeln!(out, "  \"{}\" -> \"{}\" [{style}];", graph.id(from), graph.id(to));
+    }
+    out.push_str("}\n");
+    out
+}
+
+fn mermaid(snapshot: &Snapshot, root: Ix) -> String {
+    let graph = snapshot.graph();
+    let escape = |text: &str| {
+        let mut out = String::new();
+        for c in text.chars() {
+            match c {
+                c if c.is_alphanumeric() || c == ' ' || c == '-' || c == '.' => out.push(c),
+                c => {
+                    let _ = write!(out, "#{};", c as u32);
+                }
+            }
+        }
+        out
+    };
+    let mut out = String::from("flowchart LR\n");
+    let drawn = drawn(graph, root);
+    for &ix in &drawn {
+        let (title, state) = label(graph, ix);
+        let id = graph.id(ix);
+        let _ = writeln!(out, "  n{ix}[\"{id}<br/>{}<br/>{state}\"]", escape(&title));
+    }
+    for (from, to, kind) in arrows(graph, &drawn) {
+        let arrow = match kind {
+            "parent" => "---",
+            "supersedes" => "-. supersedes .->",
+            _ => "-- blocks -->",
+        };
+        let _ = writeln!(out, "  n{from} {arrow} n{to}");
+    }
+    out
+}
+
+fn arrows(graph: &Graph, drawn: &[Ix]) -> Vec<(Ix, Ix, &'static str)> {
+    let mut found = Vec::new();
+    for &ix in drawn {
+        let node = graph.node(ix);
+        found.extend(node.parent.filter(|p| drawn.contains(p)).map(|p| (p, ix, "parent")));
+        found.extend(node.blocks.iter().filter(|to| drawn.contains(to)).map(|&to| (ix, to, "blocks")));
+        let old = node.supersedes.iter().filter(|to| drawn.contains(to));
+        found.extend(old.map(|&to| (ix, to, "supersedes")));
+    }
+    found
+}

@@ -1,0 +1,456 @@
+//! The use cases of single issues.
+
+use super::session::{Work, resolve};
+use super::view::{IssueView, ReadyView};
+use super::{AppError, Changed, Session};
+use crate::model::act::claim::{self, Role, Wish};
+use crate::model::act::close::{self, Closing};
+use crate::model::act::create::{self, NewIssue};
+use crate::model::act::update::{self, Update};
+use crate::model::act::verdict::topic;
+use crate::model::act::{edges, open, packet, retry};
+use crate::model::change::Event;
+use crate::model::graph::{EdgeKind, Ix};
+use crate::model::id::{Actor, IssueId};
+use crate::model::issue::{Millis, Process};
+use crate::model::primitive::Primitive;
+use crate::model::readiness::ready_issues;
+use crate::model::snapshot::Snapshot;
+use crate::model::tag::Tag;
+use crate::store::EventQuery;
+
+/// Which issues to list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only those with this status.
+    pub status: Option<String>,
+    /// Only those with all these tags.
+    pub tags: Vec<Tag>,
+    /// Only those at or below this issue.
+    pub root: Option<String>,
+    /// Only those of this role.
+    pub role: Option<Role>,
+}
+
+impl Filter {
+    fn takes(&self, snapshot: &Snapshot, ix: Ix) -> bool {
+        let issue = snapshot.graph().issue(ix);
+        self.status.as_deref().is_none_or(|status| status == issue.state.status())
+            && self.tags.iter().all(|tag| issue.tags.has(tag.as_str()))
+            && self.role.is_none_or(|role| Role::of(snapshot, ix) == Some(role))
+    }
+
+    fn within(&self, snapshot: &Snapshot) -> Result<Option<Ix>, AppError> {
+        let Some(root) = &self.root else { return Ok(None) };
+        let id = resolve(snapshot, root)?;
+        Ok(snapshot.graph().ix(&id))
+    }
+}
+
+/// An issue that an act was about, as it is now.
+fn shown(work: &Work, id: &IssueId) -> Result<IssueView, AppError> {
+    let ix = work.snapshot.graph().ix(id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
+    Ok(IssueView::of(&work.snapshot, ix))
+}
+
+fn index(snapshot: &Snapshot, id: &IssueId) -> Result<Ix, AppError> {
+    snapshot.graph().ix(id).ok_or_else(|| AppError::NoIssue(id.to_string()))
+}
+
+/// Creates an issue. `parent` is an id or a unique prefix.
+///
+/// # Errors
+/// What [`create::create`] refuses.
+pub fn create(
+    session: &mut Session,
+    new: NewIssue,
+    parent: Option<&str>,
+) -> Result<Changed<IssueView>, AppError> {
+    session.change("issues create", |work| {
+        let parent = parent.map(|text| resolve(&work.snapshot, text)).transpose()?;
+        let id = work.new_id();
+        let now = work.now;
+        let primitives = create::create(&work.snapshot, &id, NewIssue { parent, ..new }, now)?;
+        work.apply(&primitives)?;
+        shown(work, &id)
+    })
+}
+
+/// One issue.
+///
+/// # Errors
+/// When there is none of that id.
+pub fn get(session: &Session, text: &str) -> Result<IssueView, AppError> {
+    let snapshot = session.read()?;
+    let id = resolve(&snapshot, text)?;
+    Ok(IssueView::of(&snapshot, index(&snapshot, &id)?))
+}
+
+/// The issues a filter takes, in the total order.
+///
+/// # Errors
+/// When the filter's root is not there.
+pub fn list(session: &Session, filter: &Filter) -> Result<Vec<IssueView>, AppError> {
+    let snapshot = session.read()?;
+    let graph = snapshot.graph();
+    let within = filter.within(&snapshot)?;
+    let mut found = within.map_or_else(|| graph.indices().collect(), |root| graph.subtree(root));
+    found.retain(|&ix| filter.takes(&snapshot, ix));
+    found.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
+    Ok(found.into_iter().map(|ix| IssueView::of(&snapshot, ix)).collect())
+}
+
+/// The ready issues a filter takes, in the total order.
+///
+/// # Errors
+/// When the filter's root is not there.
+pub fn ready(session: &Session, filter: &Filter) -> Result<Vec<ReadyView>, AppError> {
+    let snapshot = session.read()?;
+    let found = ready_issues(&snapshot, filter.within(&snapshot)?);
+    let taken = found.into_iter().filter(|&ix| filter.takes(&snapshot, ix));
+    Ok(taken.map(|ix| ReadyView::of(&snapshot, ix)).collect())
+}
+
+/// The children of an issue, in the total order.
+///
+/// # Errors
+/// When there is no such issue.
+pub fn children(session: &Session, text: &str) -> Result<Vec<IssueView>, AppError> {
+    let snapshot = session.read()?;
+    let graph = snapshot.graph();
+    let ix = index(&snapshot, &resolve(&snapshot, text)?)?;
+    let mut found = graph.node(ix).children.clone();
+    found.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
+    Ok(found.into_iter().map(|ix| IssueView::of(&snapshot, ix)).collect())
+}
+
+/// Changes what an issue says.
+///
+/// # Errors
+/// What [`update::update`] refuses.
+pub fn update(session: &mut Session, text: &str, wanted: &Update) -> Result<Changed<IssueView>, AppError> {
+    session.change("issues update", |work| {
+        let id = resolve(&work.snapshot, text)?;
+        let primitives = update::update(&work.snapshot, &id, wanted)?;
+        work.apply(&primitives)?;
+        shown(work, &id)
+    })
+}
+
+/// How an issue is to be claimed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Claiming {
+    /// How long the lease lasts, in milliseconds; the configuration's when `None`.
+    pub lease: Option<Millis>,
+    /// The runner, when a runner takes it.
+    pub runner: Option<Process>,
+}
+
+fn wish(work: &Work, lease: Millis, claiming: &Claiming) -> Wish {
+    Wish {
+        actor: work.actor.clone(),
+        now: work.now,
+        lease: claiming.lease.unwrap_or(lease),
+        runner: claiming.runner.clone(),
+    }
+}
+
+/// Claims an issue, or renews what the actor holds.
+///
+/// # Errors
+/// What [`claim::claim`] refuses.
+pub fn claim(session: &mut Session, text: &str, claiming: &Claiming) -> Result<Changed<IssueView>, AppError> {
+    let lease = session.config.lease;
+    session.change("issues claim", |work| {
+        let id = resolve(&work.snapshot, text)?;
+        let primitives = claim::claim(&work.snapshot, &id, &wish(work, lease, claiming))?;
+        work.apply(&primitives)?;
+        shown(work, &id)
+    })
+}
+
+/// Claims the first ready issue that the actor may take.
+///
+/// # Errors
+/// When there is none.
+pub fn claim_next(
+    session: &mut Session,
+    filter: &Filter,
+    claiming: &Claiming,
+) -> Result<Changed<IssueView>, AppError> {
+    let lease = session.config.lease;
+    session.change("issues claim", |work| {
+        let within = filter.within(&work.snapshot)?;
+        let mut candidates = claimable(&work.snapshot, within, work.now);
+        candidates.retain(|&ix| filter.takes(&work.snapshot, ix));
+        let wish = wish(work, lease, claiming);
+        let (id, primitives) = claim::claim_first(&work.snapshot, &candidates, filter.role, &wish)?;
+        work.apply(&primitives)?;
+        shown(work, &id)
+    })
+}
+
+/// Ready issues first, then those whose lease ran out; both in the total order.
+fn claimable(snapshot: &Snapshot, within: Option<Ix>, now: Millis) -> Vec<Ix> {
+    let graph = snapshot.graph();
+    let mut found = ready_issues(snapshot, within);
+    let all = within.map_or_else(|| graph.indices().collect(), |root| graph.subtree(root));
+    let lapsed = |ix: &Ix| graph.issue(*ix).state.claim().is_some_and(|claim| claim.expired(now));
+    let mut expired: Vec<Ix> = all.into_iter().filter(lapsed).collect();
+    expired.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
+    found.extend(expired);
+    found
+}
+
+/// Prolongs a lease.
+///
+/// # Errors
+/// What [`claim::renew`] refuses.
+pub fn renew(
+    session: &mut Session,
+    text: &str,
+    epoch: Option<u64>,
+    lease: Option<Millis>,
+    worker: Option<Process>,
+) -> Result<Changed<IssueView>, AppError> {
+    let default = session.config.lease;
+    session.change("issues renew", |work| {
+        let id = resolve(&work.snapshot, text)?;
+        let wish = wish(work, default, &Claiming { lease, runner: None });
+        let primitives = claim::renew(&work.snapshot, &id, &wish, epoch, worker)?;
+        work.apply(&primitives)?;
+        shown(work, &id)
+    })
+}
+
+/// Gives an issue back.
+///
+/// # Errors
+/// What [`claim::release`] refuses.
+pub fn release(
+    session: &mut Session,
+    text: &str,
+    epoch: Option<u64>,
+) -> Result<Changed<IssueView>, AppError> {
+    session.change("issues release", |work| {
+        let id = resolve(&work.snapshot, text)?;
+        let actor = work.actor.clone();
+        let primitives = claim::release(&work.snapshot, &id, &actor, epoch, false)?;
+        work.apply(&primitives)?;
+        shown(work, &id)
+    })
+}
+
+/// How an issue is to be closed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CloseWish {
+    /// The outcome.
+    pub outcome: Option<crate::model::issue::Outcome>,
+    /// Why.
+    pub reason: Option<String>,
+    /// Whether a skip takes along what is open below.
+    pub cascade: bool,
+    /// The fencing number.
+    pub epoch: Option<u64>,
+}
+
+/// What a close did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Closed {
+    /// The issue as it is now.
+    pub issue: IssueView,
+    /// Whether the close was a verdict, which the next tick acts on.
+    pub verdict: bool,
+    /// What is still open below it.
+    pub open_below: usize,
+}
+
+/// Closes an issue; on a review that is a verdict.
+///
+/// # Errors
+/// What [`close::close`] refuses.
+pub fn close(session: &mut Session, text: &str, wanted: &CloseWish) -> Result<Changed<Closed>, AppError> {
+    session.change("issues close", |work| {
+        let id = resolve(&work.snapshot, text)?;
+        let closing = Closing {
+            outcome: wanted.outcome,
+            reason: wanted.reason.clone(),
+            cascade: wanted.cascade,
+            actor: work.actor.clone(),
+            epoch: wanted.epoch,
+            now: work.now,
+        };
+        let primitives = close::close(&work.snapshot, &id, &closing)?;
+        work.apply(&primitives)?;
+        let ix = index(&work.snapshot, &id)?;
+        Ok(Closed {
+            issue: shown(work, &id)?,
+            verdict: work.snapshot.review_round(&id).is_some(),
+            open_below: close::open_below(&work.snapshot, ix).len(),
+        })
+    })
+}
+
+/// What a cascading skip would take along: ids and titles.
+///
+/// # Errors
+/// When there is no such issue.
+pub fn cascade_preview(session: &Session, text: &str) -> Result<Vec<(IssueId, String)>, AppError> {
+    let snapshot = session.read()?;
+    let ix = index(&snapshot, &resolve(&snapshot, text)?)?;
+    let below = close::open_below(&snapshot, ix);
+    let titled = below.into_iter().filter_map(|id| {
+        let title = snapshot.graph().get(&id)?.title.clone();
+        Some((id, title))
+    });
+    Ok(titled.collect())
+}
+
+/// Reopens an issue, or gives it back.
+///
+/// # Errors
+/// What [`open::open`] refuses.
+pub fn open(session: &mut Session, text: &str) -> Result<Changed<IssueView>, AppError> {
+    session.change("issues open", |work| {
+        let id = resolve(&work.snapshot, text)?;
+        let actor = work.actor.clone();
+        let primitives = open::open(&work.snapshot, &id, &actor)?;
+        work.apply(&primitives)?;
+        shown(work, &id)
+    })
+}
+
+/// A relation between two issues, as `dep` and `undep` take it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DepKind {
+    /// The first blocks the second.
+    Blocks,
+    /// The second is the parent of the first.
+    Parent,
+}
+
+impl DepKind {
+    /// The relation's word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            DepKind::Blocks => EdgeKind::Blocks.as_str(),
+            DepKind::Parent => "parent",
+        }
+    }
+}
+
+/// Adds a relation; gives the two ids.
+///
+/// # Errors
+/// What [`edges::block`] and [`edges::reparent`] refuse.
+pub fn dep(
+    session: &mut Session,
+    first: &str,
+    kind: DepKind,
+    second: &str,
+) -> Result<Changed<(IssueId, IssueId)>, AppError> {
+    session.change("issues dep", |work| {
+        let (a, b) = (resolve(&work.snapshot, first)?, resolve(&work.snapshot, second)?);
+        let primitives = match kind {
+            DepKind::Blocks => edges::block(&work.snapshot, &a, &b)?,
+            DepKind::Parent => edges::reparent(&work.snapshot, &a, Some(&b))?,
+        };
+        work.apply(&primitives)?;
+        Ok((a, b))
+    })
+}
+
+/// Takes a relation out; gives the two ids.
+///
+/// # Errors
+/// What [`edges::unblock`] and [`edges::reparent`] refuse.
+pub fn undep(
+    session: &mut Session,
+    first: &str,
+    kind: DepKind,
+    second: &str,
+) -> Result<Changed<(IssueId, IssueId)>, AppError> {
+    session.change("issues undep", |work| {
+        let (a, b) = (resolve(&work.snapshot, first)?, resolve(&work.snapshot, second)?);
+        let primitives = match kind {
+            DepKind::Blocks => edges::unblock(&work.snapshot, &a, &b)?,
+            DepKind::Parent => {
+                let graph = work.snapshot.graph();
+                let parent = graph.ix(&a).and_then(|ix| graph.node(ix).parent).map(|p| graph.id(p));
+                if parent != Some(&b) {
+                    return Err(AppError::NoIssue(format!("{b} among the parents of {a}")));
+                }
+                edges::reparent(&work.snapshot, &a, None)?
+            }
+        };
+        work.apply(&primitives)?;
+        Ok((a, b))
+    })
+}
+
+/// Makes a successor of a failed issue.
+///
+/// # Errors
+/// What [`retry::retry`] refuses.
+pub fn retry(
+    session: &mut Session,
+    text: &str,
+    note: Option<String>,
+) -> Result<Changed<IssueView>, AppError> {
+    session.change("issues retry", |work| {
+        let id = resolve(&work.snapshot, text)?;
+        let (successor, now) = (work.new_id(), work.now);
+        let primitives = retry::retry(&work.snapshot, &id, &successor, note, now)?;
+        work.apply(&primitives)?;
+        shown(work, &successor)
+    })
+}
+
+/// What happened to an issue, oldest first.
+///
+/// # Errors
+/// When there is no such issue.
+pub fn history(session: &Session, text: &str) -> Result<Vec<Event>, AppError> {
+    let id = resolve(&session.read()?, text)?;
+    Ok(session.store.events(&EventQuery { subject: Some(id), ..EventQuery::default() })?)
+}
+
+/// The latest events, oldest first.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn log(session: &Session, after: u64, last: Option<usize>) -> Result<Vec<Event>, AppError> {
+    Ok(session.store.events(&EventQuery { subject: None, after, last })?)
+}
+
+/// A post's packets, acted on: the primitives beside the post itself.
+pub(super) fn bound_packet(snapshot: &Snapshot, id: &IssueId, body: &str) -> Result<Vec<Primitive>, AppError> {
+    let Some(issue) = snapshot.graph().get(id) else { return Ok(Vec::new()) };
+    if !issue.tags.review_gated() {
+        return Ok(Vec::new());
+    }
+    let Some(rounds) = packet::round_bound(body)? else { return Ok(Vec::new()) };
+    let mut policy = issue.policy.clone();
+    policy.max_review_rounds_posted = Some(rounds);
+    Ok(update::update(snapshot, id, &Update { policy: Some(policy), ..Update::default() })?)
+}
+
+/// The topic of an issue and the issue it names, if a topic is one.
+pub(super) fn issue_of_topic(snapshot: &Snapshot, name: &str) -> Option<IssueId> {
+    let id: IssueId = name.strip_prefix("issue:")?.parse().ok()?;
+    snapshot.graph().ix(&id).map(|_| id)
+}
+
+/// The topic of an issue.
+pub fn topic_of(id: &IssueId) -> String {
+    topic(id)
+}
+
+/// The name of an actor who acts for another: `name.role`.
+///
+/// # Errors
+/// When the name gets too long.
+pub fn actor_in_role(actor: &Actor, role: &str) -> Result<Actor, AppError> {
+    let text = format!("{actor}.{role}");
+    text.parse().map_err(|source| AppError::BadActor { text, source })
+}

@@ -1,0 +1,24 @@
+//! One function per use case: the only place where reading, deciding, compiling, checking and
+//! committing meet. Knows no terminal: values come in and go out.
+
+pub mod ambient;
+pub mod asks;
+pub mod config;
+mod error;
+pub mod explain;
+pub mod forum;
+pub mod graph_text;
+pub mod import;
+pub mod issues;
+pub mod plan;
+pub mod place;
+pub mod rounds;
+pub mod run;
+mod session;
+pub mod status;
+pub mod tick;
+pub mod validate;
+pub mod view;
+
+pub use error::AppError;
+pub use session::{Changed, Session, Work};

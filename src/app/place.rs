@@ -1,0 +1,40 @@
+//! Where the store is: given, or found upwards from a folder, as git does. A folder without a database
+//! is not a store.
+
+use std::path::{Path, PathBuf};
+
+use super::AppError;
+use crate::store::sqlite::Sqlite;
+
+/// The name of a store's folder.
+pub const FOLDER: &str = ".roundgate";
+/// The name of the database inside it.
+pub const DATABASE: &str = "roundgate.db";
+
+/// The store that is meant: the one that is named, or the nearest one at or above `start`.
+///
+/// # Errors
+/// [`AppError::NoStore`] when there is none.
+pub fn find(start: &Path, named: Option<&Path>) -> Result<PathBuf, AppError> {
+    if let Some(named) = named {
+        return Ok(named.to_owned());
+    }
+    start
+        .ancestors()
+        .map(|folder| folder.join(FOLDER))
+        .find(|folder| is_store(folder))
+        .ok_or_else(|| AppError::NoStore(start.to_owned()))
+}
+
+/// Whether a folder has a database, of whatever sort: what it is worth is asked when it is opened.
+pub fn is_store(folder: &Path) -> bool {
+    folder.join(DATABASE).symlink_metadata().is_ok()
+}
+
+/// Makes a store, or completes a folder that has no database yet.
+///
+/// # Errors
+/// When there is one already, or the folder cannot be written.
+pub fn init(folder: &Path) -> Result<Sqlite, AppError> {
+    Ok(Sqlite::init(folder)?)
+}

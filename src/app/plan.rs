@@ -1,0 +1,308 @@
+//! Plans: a file becomes a valid graph in one transaction, and applying it again changes nothing
+//! (section 8). Roots and goals are found again by their keys.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::{AppError, Changed, Session, Work};
+use crate::interop::plan_file::{PlanFile, PlanGoal, parse};
+use crate::model::act::create::{self, NewIssue};
+use crate::model::act::update::{self, Update};
+use crate::model::gate;
+use crate::model::graph::EdgeKind;
+use crate::model::id::IssueId;
+use crate::model::issue::Work as WorkFields;
+use crate::model::primitive::Primitive;
+use crate::model::record::{PlanRecord, WorkerSpec};
+use crate::model::snapshot::Snapshot;
+use crate::model::tag::{FLOW_REVIEW_GATED, Kind, PROTOCOL, Tag, Tags};
+
+/// A plan that was read and found acceptable, with the folder its `./` stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// What it says.
+    pub file: PlanFile,
+    /// Its own folder, absolute.
+    pub folder: PathBuf,
+}
+
+/// What applying a plan did, or would do.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct PlanReport {
+    /// The root.
+    pub root: String,
+    /// Ids by key: the root's and every goal's.
+    pub ids: BTreeMap<String, String>,
+    /// Keys of what was created.
+    pub created: Vec<String>,
+    /// Keys of what was changed.
+    pub updated: Vec<String>,
+    /// Keys of what is as the plan says.
+    pub unchanged: Vec<String>,
+    /// Keys of goals that are stored and not in the plan any more; they stay.
+    pub gone: Vec<String>,
+}
+
+/// Reads a plan.
+///
+/// # Errors
+/// When the file cannot be read, or is not an acceptable plan: every complaint with its line.
+pub fn read(path: &Path) -> Result<Plan, AppError> {
+    let file_error = |source: std::io::Error| AppError::File {
+        what: format!("read the plan {}", path.display()),
+        source,
+    };
+    let text = std::fs::read_to_string(path).map_err(file_error)?;
+    let file =
+        parse(&text).map_err(|errors| AppError::Plan { file: path.to_owned(), errors })?;
+    let absolute = path.canonicalize().map_err(file_error)?;
+    let folder = absolute.parent().map_or_else(|| absolute.clone(), Path::to_owned);
+    Ok(Plan { file, folder })
+}
+
+/// Applies a plan in one transaction.
+///
+/// # Errors
+/// When the plan wants to change what has begun; then nothing is written.
+pub fn apply(session: &mut Session, plan: &Plan) -> Result<Changed<PlanReport>, AppError> {
+    session.change("plan apply", |work| carry_out(work, plan))
+}
+
+/// What applying a plan would do.
+///
+/// # Errors
+/// As [`apply`].
+pub fn preview(session: &mut Session, plan: &Plan) -> Result<PlanReport, AppError> {
+    let mut report = None;
+    let stop = session.change("plan apply", |work| {
+        report = Some(carry_out(work, plan)?);
+        // The transaction is left without a commit: a preview writes nothing.
+        Err::<(), _>(AppError::Usage(String::new()))
+    });
+    match (report, stop) {
+        (Some(report), _) => Ok(report),
+        (None, Err(error)) => Err(error),
+        (None, Ok(_)) => Err(AppError::Usage("the plan was not looked at".to_owned())),
+    }
+}
+
+fn carry_out(work: &mut Work, plan: &Plan) -> Result<PlanReport, AppError> {
+    let mut report = PlanReport::default();
+    let root = root(work, plan, &mut report)?;
+    report.root = root.to_string();
+    report.ids.insert(plan.file.root.key.clone(), root.to_string());
+    let mut conflicts = Vec::new();
+    let known = goals_of(&work.snapshot, &root);
+    let mut ids: BTreeMap<String, IssueId> = BTreeMap::new();
+    for goal in &plan.file.goals {
+        let id = match known.get(&goal.key) {
+            Some(id) => {
+                existing(work, id, goal, &mut report, &mut conflicts)?;
+                id.clone()
+            }
+            None => new_goal(work, &root, goal, &mut report)?,
+        };
+        report.ids.insert(goal.key.clone(), id.to_string());
+        ids.insert(goal.key.clone(), id);
+    }
+    for goal in &plan.file.goals {
+        order(work, goal, &ids, &mut report, &mut conflicts)?;
+    }
+    if !conflicts.is_empty() {
+        return Err(AppError::PlanConflict(conflicts));
+    }
+    report.gone = known.keys().filter(|key| !ids.contains_key(*key)).cloned().collect();
+    report.unchanged =
+        report.ids.keys().filter(|k| !report.created.contains(k) && !report.updated.contains(k)).cloned().collect();
+    store_plan(work, &root, plan)?;
+    Ok(report)
+}
+
+/// The root with the plan's key, made where there is none.
+fn root(work: &mut Work, plan: &Plan, report: &mut PlanReport) -> Result<IssueId, AppError> {
+    let wanted = &plan.file.root;
+    let graph = work.snapshot.graph();
+    let found = graph.indices().find(|&ix| {
+        let issue = graph.issue(ix);
+        graph.node(ix).parent.is_none() && issue.tags.container() && issue.key.as_ref() == Some(&wanted.key)
+    });
+    if let Some(ix) = found {
+        let id = graph.id(ix).clone();
+        let change = Update {
+            title: Some(wanted.title.clone()),
+            body: Some(wanted.body.clone()),
+            priority: Some(wanted.priority),
+            ..Update::default()
+        };
+        let primitives = update::update(&work.snapshot, &id, &change)?;
+        if !primitives.is_empty() {
+            report.updated.push(wanted.key.clone());
+        }
+        work.apply(&primitives)?;
+        return Ok(id);
+    }
+    let id = work.new_id();
+    let new = NewIssue {
+        title: wanted.title.clone(),
+        body: wanted.body.clone(),
+        tags: Tags::new().with(Kind::Root.tag()).with(PROTOCOL),
+        priority: wanted.priority,
+        key: Some(wanted.key.clone()),
+        ..NewIssue::default()
+    };
+    let primitives = create::create(&work.snapshot, &id, new, work.now)?;
+    work.apply(&primitives)?;
+    report.created.push(wanted.key.clone());
+    Ok(id)
+}
+
+/// The goals of a root, by key. A successor keeps no key, so the first of a name is the plan's.
+fn goals_of(snapshot: &Snapshot, root: &IssueId) -> BTreeMap<String, IssueId> {
+    let graph = snapshot.graph();
+    let children = graph.ix(root).map(|ix| graph.node(ix).children.clone()).unwrap_or_default();
+    let keyed = children.into_iter().filter_map(|ix| {
+        let issue = graph.issue(ix);
+        Some((issue.key.clone()?, issue.id.clone()))
+    });
+    keyed.collect()
+}
+
+fn tags_of(goal: &PlanGoal) -> Tags {
+    let mut tags = Tags::new().with(Kind::Goal.tag()).with("ctx:clean").with(PROTOCOL);
+    if goal.gated {
+        tags.insert(Tag::known(FLOW_REVIEW_GATED));
+    }
+    goal.tags.iter().for_each(|tag| {
+        tags.insert(tag.clone());
+    });
+    tags.completed()
+}
+
+fn work_of(goal: &PlanGoal) -> WorkFields {
+    WorkFields {
+        accept: goal.accept.clone(),
+        verify: goal.verify.clone(),
+        notes: Vec::new(),
+        attempt: Some(goal.attempt.clone()),
+        review: Some(goal.review.clone()),
+    }
+}
+
+fn new_goal(
+    work: &mut Work,
+    root: &IssueId,
+    goal: &PlanGoal,
+    report: &mut PlanReport,
+) -> Result<IssueId, AppError> {
+    let id = work.new_id();
+    let new = NewIssue {
+        title: goal.title.clone(),
+        body: goal.body.clone(),
+        tags: tags_of(goal),
+        priority: goal.priority,
+        parent: Some(root.clone()),
+        policy: goal.policy.clone(),
+        work: work_of(goal),
+        key: Some(goal.key.clone()),
+        choices: Vec::new(),
+    };
+    let primitives = create::create(&work.snapshot, &id, new, work.now)?;
+    work.apply(&primitives)?;
+    report.created.push(goal.key.clone());
+    Ok(id)
+}
+
+/// A goal that is stored already: unfinished ones get the plan's text, and what has begun is left alone.
+fn existing(
+    work: &mut Work,
+    id: &IssueId,
+    goal: &PlanGoal,
+    report: &mut PlanReport,
+    conflicts: &mut Vec<String>,
+) -> Result<(), AppError> {
+    let issue = work.snapshot.graph().get(id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
+    let same = issue.title == goal.title
+        && issue.body == goal.body
+        && issue.priority == goal.priority
+        && issue.work == work_of(goal)
+        && issue.policy == goal.policy
+        && issue.tags == tags_of(goal);
+    if same {
+        return Ok(());
+    }
+    if let Some(begun) = begun(&work.snapshot, id) {
+        conflicts.push(format!("goal \"{}\" ({id}) {begun}, and the plan changes it", goal.key));
+        return Ok(());
+    }
+    let change = Update {
+        title: Some(goal.title.clone()),
+        body: Some(goal.body.clone()),
+        priority: Some(goal.priority),
+        tags: Some(tags_of(goal)),
+        work: Some(work_of(goal)),
+        ..Update::default()
+    };
+    let mut primitives = update::update(&work.snapshot, id, &change)?;
+    if issue.policy != goal.policy {
+        create::check_policy(&goal.policy)?;
+        let fields = vec![crate::model::change::Field::Policy(goal.policy.clone())];
+        primitives.push(Primitive::Edit { id: id.clone(), fields });
+    }
+    work.apply(&primitives)?;
+    report.updated.push(goal.key.clone());
+    Ok(())
+}
+
+/// Why a goal may not change any more, if it may not.
+fn begun(snapshot: &Snapshot, id: &IssueId) -> Option<&'static str> {
+    if snapshot.scope(id).is_some() {
+        return Some("has opened its rounds");
+    }
+    let issue = snapshot.graph().get(id)?;
+    if issue.state.closed() {
+        return Some("is closed");
+    }
+    issue.state.claim().map(|_| "is in progress")
+}
+
+/// The `after` edges of a goal. New ones are added while the goal has not begun; those that left the
+/// plan stay, since a plan deletes nothing.
+fn order(
+    work: &mut Work,
+    goal: &PlanGoal,
+    ids: &BTreeMap<String, IssueId>,
+    report: &mut PlanReport,
+    conflicts: &mut Vec<String>,
+) -> Result<(), AppError> {
+    let Some(id) = ids.get(&goal.key) else { return Ok(()) };
+    for key in &goal.after {
+        let Some(blocker) = ids.get(key) else { continue };
+        if gate::has_edge(&work.snapshot, blocker, EdgeKind::Blocks, id) {
+            continue;
+        }
+        if let Some(begun) = begun(&work.snapshot, id) {
+            conflicts.push(format!("goal \"{}\" ({id}) {begun}, and the plan puts it after \"{key}\"", goal.key));
+            continue;
+        }
+        work.apply(&[Primitive::Serial { blocker: blocker.clone(), blocked: id.clone() }])?;
+        let known = report.created.contains(&goal.key) || report.updated.contains(&goal.key);
+        if !known {
+            report.updated.push(goal.key.clone());
+        }
+    }
+    Ok(())
+}
+
+/// Keeps the workers and the folder, so that `run --root` knows them.
+fn store_plan(work: &mut Work, root: &IssueId, plan: &Plan) -> Result<(), AppError> {
+    let workers = plan.file.workers.iter().map(|(role, worker)| {
+        (role.clone(), WorkerSpec { command: worker.command.clone(), time_limit: worker.time_limit })
+    });
+    let record = PlanRecord { root: root.clone(), folder: plan.folder.clone(), workers: workers.collect() };
+    if work.snapshot.plan(root) != Some(&record) {
+        work.apply(&[Primitive::SetPlan { plan: Box::new(record) }])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,298 @@
+//! One step: claim, start the worker, record it, feed it, and write down what it answered. A worker that
+//! was lost or answered nothing usable costs a step retry, never a round.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::packet::packet;
+use super::supervise::Progress;
+use crate::app::issues::{actor_in_role, topic_of};
+use crate::app::{AppError, Session};
+use crate::model::act::claim::{self, Role, Wish};
+use crate::model::act::close::{self, Closing};
+use crate::model::act::verdict;
+use crate::model::id::{Actor, IssueId};
+use crate::model::issue::{Issue, MAX_TEXT_BYTES, Outcome};
+use crate::model::primitive::Primitive;
+use crate::model::record::{Opinion, Verdict, WorkerSpec};
+use crate::runner::{self, AttemptReply, Exit, Poll, ReviewReply, StepError};
+
+/// How a step ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepEnd {
+    /// The answer is stored: what it said, in a few words.
+    Done(String),
+    /// The step failed, and why.
+    Failed(String),
+    /// Ctrl-C: the issue is free again, and no step was lost.
+    Stopped,
+    /// The issue was taken from the worker while it worked.
+    TakenAway,
+}
+
+/// Everything a step needs to know beside the session.
+pub struct StepPlan<'a> {
+    /// The issue.
+    pub issue: IssueId,
+    /// Its role.
+    pub role: Role,
+    /// The worker.
+    pub worker: &'a WorkerSpec,
+    /// The plan's own folder.
+    pub folder: PathBuf,
+    /// The folder `run` was called from.
+    pub cwd: PathBuf,
+    /// The store, for the worker's environment.
+    pub store: PathBuf,
+}
+
+/// Runs one step.
+///
+/// # Errors
+/// When the store fails; what a worker does is never an error here.
+pub fn run_step(
+    session: &mut Session,
+    plan: &StepPlan<'_>,
+    interrupted: &dyn Fn() -> bool,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<StepEnd, AppError> {
+    let base = session.actor.clone();
+    session.actor = actor_in_role(&base, plan.role.as_str())?;
+    let end = claimed(session, plan, interrupted, progress);
+    session.actor = base;
+    end
+}
+
+fn claimed(
+    session: &mut Session,
+    plan: &StepPlan<'_>,
+    interrupted: &dyn Fn() -> bool,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<StepEnd, AppError> {
+    let (epoch, input, root) = take(session, plan)?;
+    let spec = plan.worker;
+    let env = environment(session, plan, &root);
+    let step = runner::Step {
+        argv: &spec.command,
+        base: Some(&plan.folder),
+        cwd: &plan.cwd,
+        env: &env,
+        time_limit: Duration::from_millis(u64::try_from(spec.time_limit).unwrap_or(u64::MAX)),
+        output_cap: usize::try_from(session.config.output_cap).unwrap_or(usize::MAX),
+    };
+    let running = match step.start() {
+        Ok(running) => running,
+        Err(error) => return fail(session, plan, epoch, &error.to_string()),
+    };
+    renew(session, plan, epoch, Some(running.identity()))?;
+    let started = Instant::now();
+    let mut renewed = Instant::now();
+    let every = Duration::from_millis(u64::try_from(session.config.runner_lease / 3).unwrap_or(1_000));
+    let mut lost_claim = false;
+    let result = running.finish(&input, &mut || {
+        progress(Progress::Working { issue: &plan.issue, role: plan.role, elapsed: started.elapsed() });
+        if renewed.elapsed() >= every {
+            renewed = Instant::now();
+            match renew(session, plan, epoch, None) {
+                Ok(()) => {}
+                Err(error) if error.retryable() => {}
+                Err(_) => lost_claim = true,
+            }
+        }
+        if lost_claim || interrupted() { Poll::Stop } else { Poll::Continue }
+    });
+    match result {
+        Err(StepError::Stopped) if lost_claim => Ok(StepEnd::TakenAway),
+        Err(StepError::Stopped) => {
+            release(session, plan, epoch, false, "stopped by hand")?;
+            Ok(StepEnd::Stopped)
+        }
+        Err(error) => fail(session, plan, epoch, &error.to_string()),
+        Ok(ended) => match ended.exit {
+            Exit::Code(0) => answer(session, plan, epoch, &ended.stdout),
+            Exit::Code(code) => {
+                fail(session, plan, epoch, &with_tail(&format!("the worker exited with {code}"), &ended))
+            }
+            Exit::Signal(signal) => {
+                fail(session, plan, epoch, &with_tail(&format!("signal {signal} ended the worker"), &ended))
+            }
+        },
+    }
+}
+
+fn with_tail(what: &str, ended: &runner::Ended) -> String {
+    let tail = String::from_utf8_lossy(&ended.stderr_tail);
+    let tail = tail.trim();
+    if tail.is_empty() {
+        return what.to_owned();
+    }
+    let skip = tail.chars().count().saturating_sub(2_000);
+    format!("{what}; its stderr ended with:\n{}", tail.chars().skip(skip).collect::<String>())
+}
+
+/// Claims the issue for the runner, and gives the fencing number and the packet.
+fn take(session: &mut Session, plan: &StepPlan<'_>) -> Result<(u64, Vec<u8>, IssueId), AppError> {
+    let lease = session.config.runner_lease;
+    let changed = session.change("run claim", |work| {
+        let wish = Wish {
+            actor: work.actor.clone(),
+            now: work.now,
+            lease,
+            runner: Some(runner::this_process()),
+        };
+        let primitives = claim::claim(&work.snapshot, &plan.issue, &wish)?;
+        work.apply(&primitives)?;
+        let start = format!("START: {} by {}", plan.role.as_str(), work.actor);
+        work.apply(&[Primitive::Post { topic: topic_of(&plan.issue), body: start }])?;
+        let graph = work.snapshot.graph();
+        let ix = graph.ix(&plan.issue).ok_or_else(|| AppError::NoIssue(plan.issue.to_string()))?;
+        let packet = packet(&work.snapshot, ix, plan.role, Some(&plan.folder));
+        let mut input = serde_json::to_vec(&packet)
+            .map_err(|error| AppError::Usage(format!("the packet cannot be written: {error}")))?;
+        input.push(b'\n');
+        Ok((graph.issue(ix).epoch, input, graph.id(graph.root(ix)).clone()))
+    })?;
+    Ok(changed.value)
+}
+
+fn environment(session: &Session, plan: &StepPlan<'_>, root: &IssueId) -> Vec<(String, String)> {
+    let pair = |name: &str, value: String| (name.to_owned(), value);
+    vec![
+        pair("ROUNDGATE_STORE", plan.store.to_string_lossy().into_owned()),
+        pair("ROUNDGATE_ROOT", root.to_string()),
+        pair("ROUNDGATE_ISSUE", plan.issue.to_string()),
+        pair("ROUNDGATE_ACTOR", session.actor.to_string()),
+    ]
+}
+
+fn renew(
+    session: &mut Session,
+    plan: &StepPlan<'_>,
+    epoch: u64,
+    worker: Option<crate::model::issue::Process>,
+) -> Result<(), AppError> {
+    let lease = session.config.runner_lease;
+    session.change("run renew", |work| {
+        let wish = Wish { actor: work.actor.clone(), now: work.now, lease, runner: None };
+        let primitives = claim::renew(&work.snapshot, &plan.issue, &wish, Some(epoch), worker)?;
+        work.apply(&primitives)
+    })?;
+    Ok(())
+}
+
+fn release(
+    session: &mut Session,
+    plan: &StepPlan<'_>,
+    epoch: u64,
+    lost: bool,
+    why: &str,
+) -> Result<(), AppError> {
+    session.change("run release", |work| {
+        let actor = work.actor.clone();
+        let primitives = claim::release(&work.snapshot, &plan.issue, &actor, Some(epoch), lost)?;
+        work.apply(&primitives)?;
+        let what = if lost { "STEP FAILED" } else { "STEP STOPPED" };
+        work.apply(&[post(&plan.issue, &format!("{what}: {why}"))])
+    })?;
+    Ok(())
+}
+
+fn post(issue: &IssueId, text: &str) -> Primitive {
+    let mut body = text.replace('\0', "\u{fffd}");
+    if body.len() > MAX_TEXT_BYTES {
+        let cut = (0..=MAX_TEXT_BYTES).rev().find(|&at| body.is_char_boundary(at)).unwrap_or(0);
+        body.truncate(cut);
+    }
+    Primitive::Post { topic: topic_of(issue), body }
+}
+
+/// Counts a failed step. Whoever took the issue meanwhile keeps it.
+fn fail(
+    session: &mut Session,
+    plan: &StepPlan<'_>,
+    epoch: u64,
+    why: &str,
+) -> Result<StepEnd, AppError> {
+    match release(session, plan, epoch, true, why) {
+        Ok(()) => Ok(StepEnd::Failed(why.to_owned())),
+        Err(AppError::Refusal(_)) => Ok(StepEnd::TakenAway),
+        Err(other) => Err(other),
+    }
+}
+
+fn answer(
+    session: &mut Session,
+    plan: &StepPlan<'_>,
+    epoch: u64,
+    stdout: &[u8],
+) -> Result<StepEnd, AppError> {
+    let stored = match plan.role {
+        Role::Attempt => match runner::parse_attempt(stdout) {
+            Ok(reply) => finish_attempt(session, plan, epoch, reply),
+            Err(error) => return fail(session, plan, epoch, &error.to_string()),
+        },
+        Role::Review => match runner::parse_review(stdout) {
+            Ok(reply) => finish_review(session, plan, reply),
+            Err(error) => return fail(session, plan, epoch, &error.to_string()),
+        },
+    };
+    match stored {
+        Ok(said) => Ok(StepEnd::Done(said)),
+        Err(AppError::Refusal(refusal)) => fail(session, plan, epoch, &refusal.to_string()),
+        Err(other) => Err(other),
+    }
+}
+
+fn finish_attempt(
+    session: &mut Session,
+    plan: &StepPlan<'_>,
+    epoch: u64,
+    reply: AttemptReply,
+) -> Result<String, AppError> {
+    let (outcome, result) = match reply {
+        AttemptReply::Success { result } => (Outcome::Success, result),
+        AttemptReply::Failure { result } => (Outcome::Failure, result),
+        AttemptReply::Skipped { result } => (Outcome::Skipped, result),
+    };
+    session.change("run complete", |work| {
+        work.apply(&[post(&plan.issue, &format!("RESULT: {outcome}\n{result}"))])?;
+        let issue = current(work, &plan.issue)?;
+        // A worker may have closed its issue itself, by command: expanded, say. Then that stands.
+        if issue.state.closed() {
+            return Ok(());
+        }
+        let closing = Closing {
+            outcome: Some(outcome),
+            reason: Some(result.clone()),
+            cascade: false,
+            actor: work.actor.clone(),
+            epoch: Some(epoch),
+            now: work.now,
+        };
+        let primitives = close::close(&work.snapshot, &plan.issue, &closing)?;
+        work.apply(&primitives)
+    })?;
+    Ok(outcome.to_string())
+}
+
+fn current<'w>(work: &'w crate::app::Work, id: &IssueId) -> Result<&'w Issue, AppError> {
+    work.snapshot.graph().get(id).ok_or_else(|| AppError::NoIssue(id.to_string()))
+}
+
+fn finish_review(
+    session: &mut Session,
+    plan: &StepPlan<'_>,
+    reply: ReviewReply,
+) -> Result<String, AppError> {
+    let (opinion, reason) = match reply {
+        ReviewReply::Pass { notes } => (Opinion::Pass, notes),
+        ReviewReply::NeedsWork { notes } => (Opinion::NeedsWork, notes),
+    };
+    session.change("run verdict", |work| {
+        let by: Actor = work.actor.clone();
+        let given = Verdict { opinion, reason, by, at: work.now, evidence: Vec::new() };
+        let primitives = verdict::judge(&work.snapshot, &plan.issue, given, false)?;
+        work.apply(&primitives)
+    })?;
+    Ok(opinion.as_str().to_owned())
+}

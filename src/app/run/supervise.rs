@@ -1,0 +1,221 @@
+//! The loop: tick until nobody but a worker can move, let one worker do one step, and again.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::step::{StepEnd, StepPlan, run_step};
+use crate::app::tick::{TickView, tick};
+use crate::app::{AppError, Session};
+use crate::model::act::claim::Role;
+use crate::model::graph::Ix;
+use crate::model::id::IssueId;
+use crate::model::primitive::Primitive;
+use crate::model::readiness::ready_issues;
+use crate::model::record::PlanRecord;
+use crate::model::snapshot::Snapshot;
+use crate::runner::{self, Liveness};
+
+/// How often work that others hold is looked at again.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
+
+/// Something worth a line.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// A tick did something.
+    Ticked(&'a TickView),
+    /// A step begins.
+    Started {
+        /// The issue.
+        issue: &'a IssueId,
+        /// Its title.
+        title: &'a str,
+        /// Its role.
+        role: Role,
+        /// The round it is part of, and the bound.
+        round: Option<(u32, u32)>,
+    },
+    /// A worker is at it; comes several times a second.
+    Working {
+        /// The issue.
+        issue: &'a IssueId,
+        /// Its role.
+        role: Role,
+        /// For how long.
+        elapsed: Duration,
+    },
+    /// A step ended.
+    Ended {
+        /// The issue.
+        issue: &'a IssueId,
+        /// Its role.
+        role: Role,
+        /// How.
+        end: &'a StepEndView,
+    },
+    /// A dead runner's work was taken back.
+    TakenBack {
+        /// The issue.
+        issue: &'a IssueId,
+    },
+    /// Others hold what is left.
+    WaitingForOthers {
+        /// The first such issue.
+        issue: &'a str,
+    },
+}
+
+/// How a step ended, in a word and a reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepEndView {
+    /// `success`, `needs_work`, `failed step` and the like.
+    pub word: String,
+    /// Why, where there is a reason.
+    pub why: String,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// The root is final.
+    Final,
+    /// A human must move.
+    Human,
+    /// Nobody can move.
+    Stuck,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+/// What a run needs beside the session.
+pub struct Supervisor<'a> {
+    /// The root.
+    pub root: IssueId,
+    /// The folder `run` was called from.
+    pub cwd: PathBuf,
+    /// The store's folder.
+    pub store: PathBuf,
+    /// Whether somebody pressed Ctrl-C.
+    pub interrupted: &'a dyn Fn() -> bool,
+}
+
+/// Runs a root to where it ends, and gives the last tick's report.
+///
+/// # Errors
+/// When the store fails, or the root has no workers for what must be done.
+pub fn supervise(
+    session: &mut Session,
+    run: &Supervisor<'_>,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<(End, TickView), AppError> {
+    loop {
+        take_back(session, &run.root, progress)?;
+        let view = tick(session, run.root.as_str(), false)?;
+        if view.applied {
+            progress(Progress::Ticked(&view));
+            if !(run.interrupted)() {
+                continue;
+            }
+        }
+        if (run.interrupted)() {
+            return Ok((End::Interrupted, view));
+        }
+        match (view.decision, view.waiting_on.as_ref().map(|waiting| waiting.actor)) {
+            ("done", _) => return Ok((End::Final, view)),
+            ("stuck", _) => return Ok((End::Stuck, view)),
+            (_, Some("human")) => return Ok((End::Human, view)),
+            _ => {}
+        }
+        let snapshot = session.read()?;
+        let Some((ix, role)) = next_work(&snapshot, &run.root) else {
+            let issue = view.waiting_on.as_ref().map_or("", |waiting| waiting.issue.as_str());
+            progress(Progress::WaitingForOthers { issue });
+            std::thread::sleep(LOOK_AGAIN);
+            continue;
+        };
+        if step(session, run, &snapshot, ix, role, progress)? == StepEnd::Stopped {
+            return Ok((End::Interrupted, view));
+        }
+    }
+}
+
+/// The first ready issue below the root, with the role of its worker.
+fn next_work(snapshot: &Snapshot, root: &IssueId) -> Option<(Ix, Role)> {
+    let ready = ready_issues(snapshot, snapshot.graph().ix(root));
+    ready.first().map(|&ix| (ix, Role::of(snapshot, ix).unwrap_or(Role::Attempt)))
+}
+
+fn step(
+    session: &mut Session,
+    run: &Supervisor<'_>,
+    snapshot: &Snapshot,
+    ix: Ix,
+    role: Role,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<StepEnd, AppError> {
+    let issue = snapshot.graph().issue(ix);
+    let plan = snapshot.plan(&run.root);
+    let name = match role {
+        Role::Attempt => issue.work.attempt.as_deref().unwrap_or("attempt"),
+        Role::Review => issue.work.review.as_deref().unwrap_or("review"),
+    };
+    let (plan, worker) = plan
+        .and_then(|plan: &PlanRecord| plan.workers.get(name).map(|worker| (plan, worker)))
+        .ok_or_else(|| AppError::NoWorker { root: run.root.clone(), role: name.to_owned() })?;
+    let round = snapshot.round_of(&issue.id).map(|round| {
+        let max = snapshot.scope(&round.scope).map_or(0, |scope| scope.bounds.max_rounds);
+        (round.number, max)
+    });
+    progress(Progress::Started { issue: &issue.id, title: &issue.title, role, round });
+    let step = StepPlan {
+        issue: issue.id.clone(),
+        role,
+        worker,
+        folder: plan.folder.clone(),
+        cwd: run.cwd.clone(),
+        store: run.store.clone(),
+    };
+    let end = run_step(session, &step, run.interrupted, progress)?;
+    let view = match &end {
+        StepEnd::Done(said) => StepEndView { word: said.clone(), why: String::new() },
+        StepEnd::Failed(why) => StepEndView { word: "failed step".to_owned(), why: why.clone() },
+        StepEnd::Stopped => StepEndView { word: "stopped".to_owned(), why: String::new() },
+        StepEnd::TakenAway => StepEndView { word: "taken away".to_owned(), why: String::new() },
+    };
+    progress(Progress::Ended { issue: &issue.id, role, end: &view });
+    Ok(end)
+}
+
+/// Takes back what a runner held that is no longer there, and ends the worker it left behind, so that
+/// nothing runs twice at once. It costs a step, like every lost worker.
+fn take_back(
+    session: &mut Session,
+    root: &IssueId,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<(), AppError> {
+    let snapshot = session.read()?;
+    let graph = snapshot.graph();
+    let below = graph.ix(root).map(|ix| graph.subtree(ix)).unwrap_or_default();
+    for ix in below {
+        let issue = graph.issue(ix);
+        let Some(claim) = issue.state.claim() else { continue };
+        let dead = claim.runner.as_ref().is_some_and(|runner| runner::liveness(runner) == Liveness::Dead);
+        if !dead {
+            continue;
+        }
+        if let Some(worker) = &claim.worker {
+            runner::kill_group(worker);
+        }
+        let (id, epoch) = (issue.id.clone(), claim.epoch);
+        let changed = session.change("run reclaim", |work| {
+            let held = work.snapshot.graph().get(&id).and_then(|issue| issue.state.claim());
+            if held.is_some_and(|held| held.epoch == epoch) {
+                work.apply(&[Primitive::Release { id: id.clone(), lost: true }])?;
+            }
+            Ok(())
+        })?;
+        if changed.changed {
+            progress(Progress::TakenBack { issue: &issue.id });
+        }
+    }
+    Ok(())
+}

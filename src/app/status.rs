@@ -1,0 +1,164 @@
+//! Where everything stands: a line for each root, or one root in full.
+
+use serde::Serialize;
+
+use super::asks;
+use super::session::resolve;
+use super::tick::roots_to_move;
+use super::view::AskView;
+use super::{AppError, Session};
+use crate::engine::{Decision, decide, review_gated};
+use crate::model::graph::Ix;
+use crate::model::issue::State;
+use crate::model::readiness::ready_issues;
+use crate::model::snapshot::Snapshot;
+
+/// A scope, in a line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ScopeLine {
+    /// The scope.
+    pub scope: String,
+    /// Its title.
+    pub title: String,
+    /// Its state.
+    pub state: &'static str,
+    /// Its latest round; 0 before the first.
+    pub round: u32,
+    /// Its bound.
+    pub max_rounds: u32,
+}
+
+/// Who holds what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HeldLine {
+    /// The issue.
+    pub issue: String,
+    /// The holder.
+    pub actor: String,
+    /// When the lease runs out, in epoch milliseconds.
+    pub expires_at: i64,
+}
+
+/// A root.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RootStatus {
+    /// Its id.
+    pub root: String,
+    /// Its title.
+    pub title: String,
+    /// Whether it is final.
+    pub r#final: bool,
+    /// How many issues at or below it are open.
+    pub open: usize,
+    /// How many are in progress.
+    pub in_progress: usize,
+    /// How many are closed.
+    pub closed: usize,
+    /// How many are resolved: what is let go counts.
+    pub resolved: usize,
+    /// How many are ready.
+    pub ready: usize,
+    /// What comes next, in words.
+    pub next: String,
+    /// Its scopes.
+    pub scopes: Vec<ScopeLine>,
+    /// What is held.
+    pub held: Vec<HeldLine>,
+    /// The asks that wait.
+    pub asks: Vec<AskView>,
+}
+
+/// The whole store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Status {
+    /// How many issues there are.
+    pub issues: usize,
+    /// How many of them are closed.
+    pub closed: usize,
+    /// How many are ready.
+    pub ready: usize,
+    /// How many asks wait for a human.
+    pub asks: usize,
+    /// The roots with something left to do.
+    pub roots: Vec<RootStatus>,
+}
+
+/// One root.
+///
+/// # Errors
+/// When there is no such issue.
+pub fn root(session: &Session, text: &str) -> Result<RootStatus, AppError> {
+    let snapshot = session.read()?;
+    let id = resolve(&snapshot, text)?;
+    let ix = snapshot.graph().ix(&id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
+    Ok(of(session, &snapshot, snapshot.graph().root(ix)))
+}
+
+/// Every root with something left to do.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn all(session: &Session) -> Result<Status, AppError> {
+    let snapshot = session.read()?;
+    let graph = snapshot.graph();
+    let roots = roots_to_move(&snapshot, session.clock.now());
+    let mut roots: Vec<Ix> = roots.iter().filter_map(|id| graph.ix(id)).collect();
+    roots.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
+    Ok(Status {
+        issues: graph.len(),
+        closed: graph.issues().filter(|issue| issue.state.closed()).count(),
+        ready: ready_issues(&snapshot, None).len(),
+        asks: asks::found(&snapshot, None, false).len(),
+        roots: roots.into_iter().map(|ix| of(session, &snapshot, ix)).collect(),
+    })
+}
+
+fn of(session: &Session, snapshot: &Snapshot, root: Ix) -> RootStatus {
+    let (graph, relation) = (snapshot.graph(), snapshot.relation());
+    let below = graph.subtree(root);
+    let id = graph.id(root);
+    let count = |wanted: &dyn Fn(Ix) -> bool| below.iter().filter(|&&ix| wanted(ix)).count();
+    let status = |ix: Ix, status: &str| graph.issue(ix).state.status() == status;
+    let next = match decide(snapshot, root, session.clock.now(), &session.config.bounds) {
+        Decision::Act(transition) => format!("{} with the next tick", transition.kind()),
+        Decision::Wait(waiting) => format!("waits for {}", waiting.what),
+        Decision::Done => "done".to_owned(),
+        Decision::Stuck(why) => format!("stuck: {why}"),
+    };
+    let scopes = below.iter().filter(|&&ix| graph.issue(ix).tags.review_gated());
+    let held = below.iter().filter_map(|&ix| match &graph.issue(ix).state {
+        State::InProgress { claim } => Some(HeldLine {
+            issue: graph.id(ix).to_string(),
+            actor: claim.actor.to_string(),
+            expires_at: claim.expires_at,
+        }),
+        _ => None,
+    });
+    RootStatus {
+        root: id.to_string(),
+        title: graph.issue(root).title.clone(),
+        r#final: relation.is_final(graph, root),
+        open: count(&|ix| status(ix, "open")),
+        in_progress: count(&|ix| status(ix, "in_progress")),
+        closed: count(&|ix| status(ix, "closed")),
+        resolved: count(&|ix| relation.resolved(ix)),
+        ready: ready_issues(snapshot, Some(root)).len(),
+        next,
+        scopes: scopes.map(|&ix| scope_line(session, snapshot, ix)).collect(),
+        held: held.collect(),
+        asks: asks::found(snapshot, Some(id), false),
+    }
+}
+
+fn scope_line(session: &Session, snapshot: &Snapshot, ix: Ix) -> ScopeLine {
+    let issue = snapshot.graph().issue(ix);
+    let record = snapshot.scope(&issue.id);
+    let wanted = issue.policy.max_review_rounds.unwrap_or(session.config.bounds.max_rounds);
+    ScopeLine {
+        scope: issue.id.to_string(),
+        title: issue.title.clone(),
+        state: review_gated::state(snapshot, ix).as_str(),
+        round: snapshot.last_round(&issue.id).map_or(0, |round| round.number),
+        max_rounds: record.map_or(wanted, |scope| scope.bounds.max_rounds),
+    }
+}

@@ -1,0 +1,101 @@
+//! Is a root final, and if not, what is in the way?
+
+use serde::Serialize;
+
+use super::session::resolve;
+use super::{AppError, Session};
+use crate::engine::stuck;
+use crate::model::graph::Ix;
+use crate::model::issue::Outcome;
+use crate::model::snapshot::Snapshot;
+
+/// Something stuck.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StuckView {
+    /// The issue.
+    pub issue: String,
+    /// Why.
+    pub why: String,
+}
+
+/// What `issues validate` prints.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Validation {
+    /// The root.
+    pub root: String,
+    /// Whether everything at or below it is settled.
+    pub is_final: bool,
+    /// Why, in words.
+    pub reason: String,
+    /// How many issues at or below it are not closed.
+    pub pending: usize,
+    /// Unresolved issues closed as `failure` or `needs_work`.
+    pub needs_work: Vec<String>,
+    /// Issues closed as `expanded` without a child.
+    pub expanded_without_children: Vec<String>,
+    /// Open asks.
+    pub waiting_on_human: Vec<String>,
+    /// Scopes and circles that nobody can move.
+    pub stuck: Vec<StuckView>,
+    /// Issues that are open below something that was closed before they came (an import).
+    pub open_below_closed: Vec<String>,
+}
+
+/// Validates the tree at or below an issue.
+///
+/// # Errors
+/// When there is no such issue: a root that does not exist is never final.
+pub fn validate(session: &Session, text: &str) -> Result<Validation, AppError> {
+    let snapshot = session.read()?;
+    let id = resolve(&snapshot, text)?;
+    let ix = snapshot.graph().ix(&id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
+    Ok(of(&snapshot, ix))
+}
+
+/// Validates a tree of a snapshot.
+pub fn of(snapshot: &Snapshot, root: Ix) -> Validation {
+    let (graph, relation) = (snapshot.graph(), snapshot.relation());
+    let below = graph.subtree(root);
+    let named = |wanted: &dyn Fn(Ix) -> bool| -> Vec<String> {
+        below.iter().filter(|&&ix| wanted(ix)).map(|&ix| graph.id(ix).to_string()).collect()
+    };
+    let outcome = |ix: Ix| graph.issue(ix).state.outcome();
+    let open = |ix: Ix| !graph.issue(ix).state.closed();
+    let pending = below.iter().filter(|&&ix| open(ix)).count();
+    let needs_work =
+        named(&|ix| !relation.resolved(ix) && outcome(ix).is_some_and(Outcome::unsuccessful));
+    let waiting_on_human = named(&|ix| open(ix) && graph.issue(ix).tags.ask() && !relation.let_go(ix));
+    let stuck: Vec<StuckView> = stuck(snapshot, root)
+        .into_iter()
+        .map(|(issue, why)| StuckView { issue: issue.to_string(), why })
+        .collect();
+    let is_final = relation.is_final(graph, root);
+    let reason = if is_final {
+        "everything is settled".to_owned()
+    } else if !stuck.is_empty() {
+        format!("{} stuck", stuck.len())
+    } else if !waiting_on_human.is_empty() {
+        format!("{pending} not closed, {} of them wait for a human", waiting_on_human.len())
+    } else if pending > 0 {
+        format!("{pending} not closed")
+    } else if !needs_work.is_empty() {
+        format!("{} closed without success and not superseded", needs_work.len())
+    } else {
+        "something closed is not resolved".to_owned()
+    };
+    Validation {
+        root: graph.id(root).to_string(),
+        is_final,
+        reason,
+        pending,
+        needs_work,
+        expanded_without_children: named(&|ix| {
+            outcome(ix) == Some(Outcome::Expanded) && graph.node(ix).children.is_empty()
+        }),
+        waiting_on_human,
+        stuck,
+        open_below_closed: named(&|ix| {
+            open(ix) && graph.issue(ix).tags.has(crate::model::tag::IMPORT_OPEN_BELOW_CLOSED)
+        }),
+    }
+}

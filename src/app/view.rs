@@ -1,0 +1,251 @@
+//! What programs read: the shapes that `--json` prints (section 9). Fields may be added, never renamed.
+
+use serde::Serialize;
+
+use crate::model::act::claim::Role;
+use crate::model::graph::Ix;
+use crate::model::issue::{Millis, Policy, Work};
+use crate::model::record::{Ask, Choice, Round};
+use crate::model::snapshot::Snapshot;
+
+/// One edge, as seen from its first end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DepView {
+    /// `blocks`, `supersedes` or `parent`.
+    pub r#type: &'static str,
+    /// The other end.
+    pub target: String,
+}
+
+/// Who holds an issue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ClaimView {
+    /// The holder.
+    pub actor: String,
+    /// The fencing number.
+    pub epoch: u64,
+    /// When the lease runs out, in epoch milliseconds.
+    pub expires_at: Millis,
+}
+
+/// An issue.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct IssueView {
+    /// Its id.
+    pub id: String,
+    /// One line for people.
+    pub title: String,
+    /// What is wanted.
+    pub body: String,
+    /// `open`, `in_progress` or `closed`.
+    pub status: &'static str,
+    /// The outcome of a closed issue.
+    pub outcome: Option<&'static str>,
+    /// Its tags, in order.
+    pub tags: Vec<String>,
+    /// What it blocks and supersedes, and its parent.
+    pub deps: Vec<DepView>,
+    /// 1 (most urgent) to 5.
+    pub priority: u8,
+    /// In epoch milliseconds.
+    pub created_at: Millis,
+    /// In epoch milliseconds.
+    pub updated_at: Millis,
+    /// Counts its changes.
+    pub revision: u64,
+    /// Its parent.
+    pub parent: Option<String>,
+    /// Who holds it.
+    pub claim: Option<ClaimView>,
+    /// Why it was closed.
+    pub reason: Option<String>,
+    /// What blocks it and is not resolved.
+    pub blocked_by: Vec<String>,
+    /// What took its place.
+    pub superseded_by: Vec<String>,
+    /// The plan's name for it.
+    pub key: Option<String>,
+    /// Policy metadata.
+    pub policy: Policy,
+    /// Acceptance criteria, checks and notes.
+    pub work: Work,
+}
+
+impl IssueView {
+    /// The view of an issue.
+    pub fn of(snapshot: &Snapshot, ix: Ix) -> Self {
+        let (graph, relation) = (snapshot.graph(), snapshot.relation());
+        let node = graph.node(ix);
+        let issue = &node.issue;
+        let name = |ix: &Ix| graph.id(*ix).to_string();
+        let dep = |r#type: &'static str| move |ix: &Ix| DepView { r#type, target: name(ix) };
+        let parent = node.parent.iter().map(dep("parent"));
+        let blocks = node.blocks.iter().map(dep("blocks"));
+        let supersedes = node.supersedes.iter().map(dep("supersedes"));
+        IssueView {
+            id: issue.id.to_string(),
+            title: issue.title.clone(),
+            body: issue.body.clone(),
+            status: issue.state.status(),
+            outcome: issue.state.outcome().map(|outcome| outcome.as_str()),
+            tags: issue.tags.iter().map(ToString::to_string).collect(),
+            deps: parent.chain(blocks).chain(supersedes).collect(),
+            priority: issue.priority.get(),
+            created_at: issue.created_at,
+            updated_at: issue.updated_at,
+            revision: issue.revision,
+            parent: node.parent.as_ref().map(name),
+            claim: issue.state.claim().map(|claim| ClaimView {
+                actor: claim.actor.to_string(),
+                epoch: claim.epoch,
+                expires_at: claim.expires_at,
+            }),
+            reason: issue.state.reason().map(str::to_owned),
+            blocked_by: node.blockers.iter().filter(|&&b| !relation.resolved(b)).map(name).collect(),
+            superseded_by: node.superseded_by.iter().map(name).collect(),
+            key: issue.key.clone(),
+            policy: issue.policy.clone(),
+            work: issue.work.clone(),
+        }
+    }
+}
+
+/// A ready issue: the issue, its round and its role.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReadyView {
+    /// The issue.
+    #[serde(flatten)]
+    pub issue: IssueView,
+    /// The round it is part of.
+    pub round: Option<u32>,
+    /// `attempt`, `review` or null.
+    pub role: Option<&'static str>,
+}
+
+impl ReadyView {
+    /// The view of a ready issue.
+    pub fn of(snapshot: &Snapshot, ix: Ix) -> Self {
+        let id = snapshot.graph().id(ix);
+        ReadyView {
+            issue: IssueView::of(snapshot, ix),
+            round: snapshot.round_of(id).map(|round| round.number),
+            role: Role::of(snapshot, ix).map(Role::as_str),
+        }
+    }
+}
+
+/// One round of a scope.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RoundView {
+    /// Its number, from 1.
+    pub round: u32,
+    /// The attempt's issue.
+    pub attempt: String,
+    /// The review's issue.
+    pub review: String,
+    /// `pass`, `needs_work` or null.
+    pub verdict: Option<&'static str>,
+    /// Who judged.
+    pub by: Option<String>,
+    /// What was found wrong, or good.
+    pub notes: String,
+    /// `passed`, `failed` or null while it goes on.
+    pub end: Option<&'static str>,
+}
+
+impl RoundView {
+    /// The view of a round.
+    pub fn of(round: &Round) -> Self {
+        use crate::model::record::RoundEnd;
+        let (end, failure) = match &round.end {
+            None => (None, None),
+            Some(RoundEnd::Passed) => (Some("passed"), None),
+            Some(RoundEnd::Failed { notes, .. }) => (Some("failed"), Some(notes.clone())),
+        };
+        let verdict = round.verdict.as_ref();
+        RoundView {
+            round: round.number,
+            attempt: round.attempt.to_string(),
+            review: round.review.to_string(),
+            verdict: verdict.map(|verdict| verdict.opinion.as_str()),
+            by: verdict.map(|verdict| verdict.by.to_string()),
+            notes: verdict.map(|verdict| verdict.reason.clone()).or(failure).unwrap_or_default(),
+            end,
+        }
+    }
+}
+
+/// A scope and its rounds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RoundsView {
+    /// The scope.
+    pub scope: String,
+    /// Its bound.
+    pub max_rounds: u32,
+    /// Its rounds, in order.
+    pub rounds: Vec<RoundView>,
+    /// Its state, such as `attempt_pending`.
+    pub state: &'static str,
+    /// The open ask about it.
+    pub ask: Option<String>,
+}
+
+/// An ask.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AskView {
+    /// Its issue.
+    pub id: String,
+    /// The root it is in.
+    pub root: String,
+    /// The scope it is about.
+    pub scope: Option<String>,
+    /// What kind of ask it is: `rounds handoff failure steps question`.
+    pub kind: &'static str,
+    /// What is asked.
+    pub question: String,
+    /// What can be answered.
+    pub choices: Vec<Choice>,
+    /// `open`, `answered` (until the next tick) or `settled`.
+    pub status: &'static str,
+    /// The chosen word.
+    pub answer: Option<String>,
+    /// What was said with it.
+    pub note: Option<String>,
+    /// Who chose it.
+    pub answered_by: Option<String>,
+    /// Who is to answer, when somebody is.
+    pub assignee: Option<String>,
+    /// When it is due, in epoch milliseconds.
+    pub due_at: Option<Millis>,
+    /// What there is to know before deciding.
+    pub evidence: Vec<String>,
+}
+
+impl AskView {
+    /// The view of an ask.
+    pub fn of(snapshot: &Snapshot, ask: &Ask) -> Self {
+        let graph = snapshot.graph();
+        let ix = graph.ix(&ask.id);
+        let settled = ix.is_none_or(|ix| graph.issue(ix).state.closed());
+        let status = match (&ask.answer, settled) {
+            (_, true) => "settled",
+            (Some(_), false) => "answered",
+            (None, false) => "open",
+        };
+        AskView {
+            id: ask.id.to_string(),
+            root: ix.map_or_else(|| ask.id.to_string(), |ix| graph.id(graph.root(ix)).to_string()),
+            scope: ask.scope.as_ref().map(ToString::to_string),
+            kind: ask.kind.as_str(),
+            question: ask.question.clone(),
+            choices: ask.choices.clone(),
+            status,
+            answer: ask.answer.as_ref().map(|answer| answer.choice.clone()),
+            note: ask.answer.as_ref().map(|answer| answer.note.clone()),
+            answered_by: ask.answer.as_ref().map(|answer| answer.by.to_string()),
+            assignee: None,
+            due_at: None,
+            evidence: ask.evidence.clone(),
+        }
+    }
+}
