@@ -1,6 +1,7 @@
 //! roundgate: an issue tracker with an engine on top.
 
 pub mod app;
+pub mod cli;
 pub mod engine;
 pub mod interop;
 pub mod model;

@@ -1,3 +1,7 @@
-//! The `roundgate` program.
+//! The `roundgate` program: parses a command, calls its use case, prints what came of it.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    roundgate::cli::main()
+}

@@ -107,9 +107,9 @@ pub enum AppError {
 }
 
 fn plan_errors(file: &std::path::Path, errors: &[PlanError]) -> String {
-    let lines = errors.iter().map(|error| {
-        format!("{}:{}:{}: {}", file.display(), error.line, error.column, error.complaint())
-    });
+    let lines = errors
+        .iter()
+        .map(|error| format!("{}:{}:{}: {}", file.display(), error.line, error.column, error.complaint()));
     lines.collect::<Vec<_>>().join("\n")
 }
 

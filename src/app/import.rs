@@ -9,9 +9,13 @@ use crate::interop::beads::{self, Report};
 ///
 /// # Errors
 /// When the file is not acceptable; then nothing is written.
-pub fn beads(session: &mut Session, file: &Path, bytes: &[u8], dry_run: bool) -> Result<Changed<Report>, AppError> {
-    let lines = beads::parse(bytes)
-        .map_err(|source| AppError::Import { file: file.to_owned(), source })?;
+pub fn beads(
+    session: &mut Session,
+    file: &Path,
+    bytes: &[u8],
+    dry_run: bool,
+) -> Result<Changed<Report>, AppError> {
+    let lines = beads::parse(bytes).map_err(|source| AppError::Import { file: file.to_owned(), source })?;
     if dry_run {
         let snapshot = session.read()?;
         let (_, report) = beads::compile(&snapshot, &lines, session.clock.now(), &session.actor);

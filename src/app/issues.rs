@@ -424,7 +424,11 @@ pub fn log(session: &Session, after: u64, last: Option<usize>) -> Result<Vec<Eve
 }
 
 /// A post's packets, acted on: the primitives beside the post itself.
-pub(super) fn bound_packet(snapshot: &Snapshot, id: &IssueId, body: &str) -> Result<Vec<Primitive>, AppError> {
+pub(super) fn bound_packet(
+    snapshot: &Snapshot,
+    id: &IssueId,
+    body: &str,
+) -> Result<Vec<Primitive>, AppError> {
     let Some(issue) = snapshot.graph().get(id) else { return Ok(Vec::new()) };
     if !issue.tags.review_gated() {
         return Ok(Vec::new());

@@ -10,8 +10,8 @@ pub mod forum;
 pub mod graph_text;
 pub mod import;
 pub mod issues;
-pub mod plan;
 pub mod place;
+pub mod plan;
 pub mod rounds;
 pub mod run;
 mod session;
@@ -21,4 +21,4 @@ pub mod validate;
 pub mod view;
 
 pub use error::AppError;
-pub use session::{Changed, Session, Work};
+pub use session::{Changed, Session, Work, resolve as session_resolve};

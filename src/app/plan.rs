@@ -28,6 +28,17 @@ pub struct Plan {
     pub folder: PathBuf,
 }
 
+impl Plan {
+    /// The workers by role, as they are stored.
+    pub fn workers(&self) -> BTreeMap<String, WorkerSpec> {
+        let each = self.file.workers.iter().map(|(role, worker)| {
+            let spec = WorkerSpec { command: worker.command.clone(), time_limit: worker.time_limit };
+            (role.clone(), spec)
+        });
+        each.collect()
+    }
+}
+
 /// What applying a plan did, or would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct PlanReport {
@@ -50,13 +61,10 @@ pub struct PlanReport {
 /// # Errors
 /// When the file cannot be read, or is not an acceptable plan: every complaint with its line.
 pub fn read(path: &Path) -> Result<Plan, AppError> {
-    let file_error = |source: std::io::Error| AppError::File {
-        what: format!("read the plan {}", path.display()),
-        source,
-    };
+    let file_error =
+        |source: std::io::Error| AppError::File { what: format!("read the plan {}", path.display()), source };
     let text = std::fs::read_to_string(path).map_err(file_error)?;
-    let file =
-        parse(&text).map_err(|errors| AppError::Plan { file: path.to_owned(), errors })?;
+    let file = parse(&text).map_err(|errors| AppError::Plan { file: path.to_owned(), errors })?;
     let absolute = path.canonicalize().map_err(file_error)?;
     let folder = absolute.parent().map_or_else(|| absolute.clone(), Path::to_owned);
     Ok(Plan { file, folder })
@@ -114,8 +122,12 @@ fn carry_out(work: &mut Work, plan: &Plan) -> Result<PlanReport, AppError> {
         return Err(AppError::PlanConflict(conflicts));
     }
     report.gone = known.keys().filter(|key| !ids.contains_key(*key)).cloned().collect();
-    report.unchanged =
-        report.ids.keys().filter(|k| !report.created.contains(k) && !report.updated.contains(k)).cloned().collect();
+    report.unchanged = report
+        .ids
+        .keys()
+        .filter(|k| !report.created.contains(k) && !report.updated.contains(k))
+        .cloned()
+        .collect();
     store_plan(work, &root, plan)?;
     Ok(report)
 }
@@ -283,7 +295,8 @@ fn order(
             continue;
         }
         if let Some(begun) = begun(&work.snapshot, id) {
-            conflicts.push(format!("goal \"{}\" ({id}) {begun}, and the plan puts it after \"{key}\"", goal.key));
+            conflicts
+                .push(format!("goal \"{}\" ({id}) {begun}, and the plan puts it after \"{key}\"", goal.key));
             continue;
         }
         work.apply(&[Primitive::Serial { blocker: blocker.clone(), blocked: id.clone() }])?;
@@ -297,10 +310,7 @@ fn order(
 
 /// Keeps the workers and the folder, so that `run --root` knows them.
 fn store_plan(work: &mut Work, root: &IssueId, plan: &Plan) -> Result<(), AppError> {
-    let workers = plan.file.workers.iter().map(|(role, worker)| {
-        (role.clone(), WorkerSpec { command: worker.command.clone(), time_limit: worker.time_limit })
-    });
-    let record = PlanRecord { root: root.clone(), folder: plan.folder.clone(), workers: workers.collect() };
+    let record = PlanRecord { root: root.clone(), folder: plan.folder.clone(), workers: plan.workers() };
     if work.snapshot.plan(root) != Some(&record) {
         work.apply(&[Primitive::SetPlan { plan: Box::new(record) }])?;
     }

@@ -176,8 +176,7 @@ impl Session {
 /// # Errors
 /// When there is none, or more than one.
 pub fn resolve(snapshot: &Snapshot, text: &str) -> Result<IssueId, AppError> {
-    let id: IssueId =
-        text.parse().map_err(|source| AppError::BadId { text: shown(text), source })?;
+    let id: IssueId = text.parse().map_err(|source| AppError::BadId { text: shown(text), source })?;
     if snapshot.graph().ix(&id).is_some() {
         return Ok(id);
     }

@@ -97,10 +97,7 @@ pub fn tick(session: &mut Session, text: &str, dry_run: bool) -> Result<TickView
 ///
 /// # Errors
 /// When the store cannot be read at all.
-pub fn tick_all(
-    session: &mut Session,
-    dry_run: bool,
-) -> Result<(Vec<TickView>, Vec<RootFailure>), AppError> {
+pub fn tick_all(session: &mut Session, dry_run: bool) -> Result<(Vec<TickView>, Vec<RootFailure>), AppError> {
     let snapshot = session.read()?;
     let (mut views, mut failures) = (Vec::new(), Vec::new());
     for root in roots_to_move(&snapshot, session.clock.now()) {
@@ -151,9 +148,8 @@ fn one(
 
 fn act(work: &mut Work, root: &IssueId, defaults: &Bounds) -> Result<TickView, AppError> {
     let now = work.now;
-    let at = |snapshot: &Snapshot| {
-        snapshot.graph().ix(root).ok_or_else(|| AppError::NoIssue(root.to_string()))
-    };
+    let at =
+        |snapshot: &Snapshot| snapshot.graph().ix(root).ok_or_else(|| AppError::NoIssue(root.to_string()));
     let ix = at(&work.snapshot)?;
     let decision = decide(&work.snapshot, ix, now, defaults);
     let Decision::Act(transition) = &decision else {
@@ -236,10 +232,8 @@ fn report(
         scope: scope.map(|ix| graph.id(ix).to_string()),
         round: record.and_then(|scope| snapshot.last_round(&scope.id)).map(|round| round.number),
         max_rounds: record.map(|scope: &Scope| scope.bounds.max_rounds),
-        waiting_on: waiting.map(|waiting| WaitingView {
-            actor: waiting.actor.as_str(),
-            issue: waiting.issue.to_string(),
-        }),
+        waiting_on: waiting
+            .map(|waiting| WaitingView { actor: waiting.actor.as_str(), issue: waiting.issue.to_string() }),
         next: next(&now_wanted),
         r#final,
     }
@@ -291,9 +285,8 @@ fn scope_at_work(
 }
 
 fn shown(primitive: &Primitive) -> PrimitiveView {
-    let below = |parent: &Option<IssueId>| {
-        parent.as_ref().map_or(String::new(), |parent| format!(" below {parent}"))
-    };
+    let below =
+        |parent: &Option<IssueId>| parent.as_ref().map_or(String::new(), |parent| format!(" below {parent}"));
     let text = match primitive {
         Primitive::Create { issue, parent } => format!("{}{}: {}", issue.id, below(parent), issue.title),
         Primitive::Edit { id, .. } | Primitive::Open { id } | Primitive::Reserve { id } => id.to_string(),

@@ -62,8 +62,7 @@ pub fn of(snapshot: &Snapshot, root: Ix) -> Validation {
     let outcome = |ix: Ix| graph.issue(ix).state.outcome();
     let open = |ix: Ix| !graph.issue(ix).state.closed();
     let pending = below.iter().filter(|&&ix| open(ix)).count();
-    let needs_work =
-        named(&|ix| !relation.resolved(ix) && outcome(ix).is_some_and(Outcome::unsuccessful));
+    let needs_work = named(&|ix| !relation.resolved(ix) && outcome(ix).is_some_and(Outcome::unsuccessful));
     let waiting_on_human = named(&|ix| open(ix) && graph.issue(ix).tags.ask() && !relation.let_go(ix));
     let stuck: Vec<StuckView> = stuck(snapshot, root)
         .into_iter()

@@ -6,8 +6,8 @@
 
 use std::{fs, io};
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
 use crate::model::issue::Process;
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
 
 /// What can be said about a [`Process`] now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

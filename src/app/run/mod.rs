@@ -2,7 +2,9 @@
 //! nothing can.
 
 mod packet;
-mod supervise;
+mod programs;
 mod step;
+mod supervise;
 
-pub use supervise::{End, Progress, Supervisor, supervise};
+pub use programs::check_workers;
+pub use supervise::{End, Progress, StepEndView, Supervisor, supervise};

@@ -78,12 +78,7 @@ pub fn packet(snapshot: &Snapshot, ix: Ix, role: Role, folder: Option<&Path>) ->
     Packet {
         v: 1,
         role: role.as_str(),
-        issue: Task {
-            id: issue.id.to_string(),
-            key,
-            title: issue.title.clone(),
-            body: issue.body.clone(),
-        },
+        issue: Task { id: issue.id.to_string(), key, title: issue.title.clone(), body: issue.body.clone() },
         root: graph.id(graph.root(ix)).to_string(),
         round: round.map(|round| round.number),
         max_rounds: scope.map(|scope| scope.bounds.max_rounds),

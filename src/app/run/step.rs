@@ -20,8 +20,8 @@ use crate::runner::{self, AttemptReply, Exit, Poll, ReviewReply, StepError};
 /// How a step ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepEnd {
-    /// The answer is stored: what it said, in a few words.
-    Done(String),
+    /// The answer is stored: its word, and what was said with it.
+    Done(String, String),
     /// The step failed, and why.
     Failed(String),
     /// Ctrl-C: the issue is free again, and no step was lost.
@@ -134,12 +134,8 @@ fn with_tail(what: &str, ended: &runner::Ended) -> String {
 fn take(session: &mut Session, plan: &StepPlan<'_>) -> Result<(u64, Vec<u8>, IssueId), AppError> {
     let lease = session.config.runner_lease;
     let changed = session.change("run claim", |work| {
-        let wish = Wish {
-            actor: work.actor.clone(),
-            now: work.now,
-            lease,
-            runner: Some(runner::this_process()),
-        };
+        let wish =
+            Wish { actor: work.actor.clone(), now: work.now, lease, runner: Some(runner::this_process()) };
         let primitives = claim::claim(&work.snapshot, &plan.issue, &wish)?;
         work.apply(&primitives)?;
         let start = format!("START: {} by {}", plan.role.as_str(), work.actor);
@@ -207,12 +203,7 @@ fn post(issue: &IssueId, text: &str) -> Primitive {
 }
 
 /// Counts a failed step. Whoever took the issue meanwhile keeps it.
-fn fail(
-    session: &mut Session,
-    plan: &StepPlan<'_>,
-    epoch: u64,
-    why: &str,
-) -> Result<StepEnd, AppError> {
+fn fail(session: &mut Session, plan: &StepPlan<'_>, epoch: u64, why: &str) -> Result<StepEnd, AppError> {
     match release(session, plan, epoch, true, why) {
         Ok(()) => Ok(StepEnd::Failed(why.to_owned())),
         Err(AppError::Refusal(_)) => Ok(StepEnd::TakenAway),
@@ -237,7 +228,7 @@ fn answer(
         },
     };
     match stored {
-        Ok(said) => Ok(StepEnd::Done(said)),
+        Ok((word, said)) => Ok(StepEnd::Done(word, said)),
         Err(AppError::Refusal(refusal)) => fail(session, plan, epoch, &refusal.to_string()),
         Err(other) => Err(other),
     }
@@ -248,7 +239,7 @@ fn finish_attempt(
     plan: &StepPlan<'_>,
     epoch: u64,
     reply: AttemptReply,
-) -> Result<String, AppError> {
+) -> Result<(String, String), AppError> {
     let (outcome, result) = match reply {
         AttemptReply::Success { result } => (Outcome::Success, result),
         AttemptReply::Failure { result } => (Outcome::Failure, result),
@@ -272,7 +263,7 @@ fn finish_attempt(
         let primitives = close::close(&work.snapshot, &plan.issue, &closing)?;
         work.apply(&primitives)
     })?;
-    Ok(outcome.to_string())
+    Ok((outcome.to_string(), result))
 }
 
 fn current<'w>(work: &'w crate::app::Work, id: &IssueId) -> Result<&'w Issue, AppError> {
@@ -283,16 +274,16 @@ fn finish_review(
     session: &mut Session,
     plan: &StepPlan<'_>,
     reply: ReviewReply,
-) -> Result<String, AppError> {
+) -> Result<(String, String), AppError> {
     let (opinion, reason) = match reply {
         ReviewReply::Pass { notes } => (Opinion::Pass, notes),
         ReviewReply::NeedsWork { notes } => (Opinion::NeedsWork, notes),
     };
     session.change("run verdict", |work| {
         let by: Actor = work.actor.clone();
-        let given = Verdict { opinion, reason, by, at: work.now, evidence: Vec::new() };
+        let given = Verdict { opinion, reason: reason.clone(), by, at: work.now, evidence: Vec::new() };
         let primitives = verdict::judge(&work.snapshot, &plan.issue, given, false)?;
         work.apply(&primitives)
     })?;
-    Ok(opinion.as_str().to_owned())
+    Ok((opinion.as_str().to_owned(), reason))
 }

@@ -69,7 +69,7 @@ pub enum Progress<'a> {
 pub struct StepEndView {
     /// `success`, `needs_work`, `failed step` and the like.
     pub word: String,
-    /// Why, where there is a reason.
+    /// What was said with it, or why.
     pub why: String,
 }
 
@@ -176,7 +176,7 @@ fn step(
     };
     let end = run_step(session, &step, run.interrupted, progress)?;
     let view = match &end {
-        StepEnd::Done(said) => StepEndView { word: said.clone(), why: String::new() },
+        StepEnd::Done(word, said) => StepEndView { word: word.clone(), why: said.clone() },
         StepEnd::Failed(why) => StepEndView { word: "failed step".to_owned(), why: why.clone() },
         StepEnd::Stopped => StepEndView { word: "stopped".to_owned(), why: String::new() },
         StepEnd::TakenAway => StepEndView { word: "taken away".to_owned(), why: String::new() },

@@ -1,0 +1,146 @@
+//! What every command has: the global flags, the session they name, and how to print.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::output;
+use crate::app::ambient::{Clock, Ids};
+use crate::app::{AppError, Session, config, place};
+use crate::model::id::Actor;
+use crate::store::sqlite::Sqlite;
+
+/// Flags that every command takes.
+#[derive(Debug, Clone, Args)]
+pub struct GlobalArgs {
+    /// The store's folder; otherwise the nearest .roundgate at or above the current folder
+    #[arg(long, global = true, env = "ROUNDGATE_STORE", value_name = "FOLDER")]
+    pub store: Option<PathBuf>,
+    /// Who acts; otherwise the login name
+    #[arg(long = "as", global = true, env = "ROUNDGATE_ACTOR", value_name = "ACTOR")]
+    pub actor: Option<String>,
+    /// Print JSON, whole and nothing else
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Indent the JSON
+    #[arg(long, global = true)]
+    pub pretty: bool,
+}
+
+/// The surroundings of one command.
+pub struct Context {
+    global: GlobalArgs,
+    /// Whether a reader of stdout has gone; then nothing more is printed.
+    gone: Cell<bool>,
+}
+
+impl Context {
+    pub fn new(global: GlobalArgs) -> Self {
+        Context { global, gone: Cell::new(false) }
+    }
+
+    pub fn json(&self) -> bool {
+        self.global.json
+    }
+
+    /// The folder the command was called in.
+    pub fn cwd(&self) -> Result<PathBuf, AppError> {
+        std::env::current_dir()
+            .map_err(|source| AppError::File { what: "find the current folder".to_owned(), source })
+    }
+
+    /// The store that the flags or the current folder name.
+    pub fn store_folder(&self) -> Result<PathBuf, AppError> {
+        place::find(&self.cwd()?, self.global.store.as_deref())
+    }
+
+    /// The store that `init` makes: the named one, or `.roundgate` here.
+    pub fn new_store_folder(&self) -> Result<PathBuf, AppError> {
+        match &self.global.store {
+            Some(named) => Ok(named.clone()),
+            None => Ok(self.cwd()?.join(place::FOLDER)),
+        }
+    }
+
+    /// A session at the store.
+    pub fn session(&self) -> Result<Session, AppError> {
+        let folder = self.store_folder()?;
+        let store = Sqlite::open(&folder)?;
+        self.session_at(&folder, store)
+    }
+
+    /// A session at a store that is open already.
+    pub fn session_at(&self, folder: &std::path::Path, store: Sqlite) -> Result<Session, AppError> {
+        Ok(Session {
+            store: Box::new(store),
+            clock: clock()?,
+            ids: Ids::new(number("ROUNDGATE_SEED")?),
+            actor: self.actor()?,
+            config: config::load(folder)?,
+        })
+    }
+
+    /// Who acts: `--as`, `ROUNDGATE_ACTOR`, the login name, else `uid:N`.
+    pub fn actor(&self) -> Result<Actor, AppError> {
+        let parse = |text: &str| {
+            text.parse::<Actor>()
+                .map_err(|source| AppError::BadActor { text: text.chars().take(60).collect(), source })
+        };
+        if let Some(named) = &self.global.actor {
+            return parse(named);
+        }
+        let login = ["LOGNAME", "USER"].iter().find_map(|name| std::env::var(name).ok());
+        if let Some(actor) = login.and_then(|name| name.parse::<Actor>().ok()) {
+            return Ok(actor);
+        }
+        parse(&format!("uid:{}", rustix::process::getuid().as_raw()))
+    }
+
+    /// Prints a result for programs.
+    pub fn print_json<T: Serialize>(&self, value: &T) -> Result<(), AppError> {
+        let text = if self.global.pretty {
+            serde_json::to_string_pretty(value)
+        } else {
+            serde_json::to_string(value)
+        };
+        let text = text.map_err(|error| AppError::Usage(format!("cannot be written as JSON: {error}")))?;
+        self.print(&format!("{text}\n"));
+        Ok(())
+    }
+
+    /// Prints to stdout. When nobody reads any more, the rest is dropped.
+    pub fn print(&self, text: &str) {
+        if !self.gone.get() {
+            self.gone.set(!output::write_stdout(text));
+        }
+    }
+
+    /// Prints a line to stdout.
+    pub fn line(&self, text: &str) {
+        self.print(&format!("{text}\n"));
+    }
+
+    /// Says something beside the result: to stderr, and not when a program reads.
+    pub fn say(&self, text: &str) {
+        if !self.global.json {
+            output::write_stderr(&format!("{text}\n"));
+        }
+    }
+}
+
+fn number(name: &str) -> Result<Option<u64>, AppError> {
+    match std::env::var(name) {
+        Err(_) => Ok(None),
+        Ok(text) => text
+            .parse()
+            .map(Some)
+            .map_err(|_| AppError::Usage(format!("{name} must be a whole number, not {text:?}"))),
+    }
+}
+
+fn clock() -> Result<Clock, AppError> {
+    let frozen = number("ROUNDGATE_NOW")?.and_then(|at| i64::try_from(at).ok());
+    Ok(frozen.map_or(Clock::Machine, Clock::Frozen))
+}

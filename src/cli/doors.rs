@@ -1,0 +1,133 @@
+//! Where a command line comes in: the list of commands, and what happens to errors.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use super::context::{Context, GlobalArgs};
+use super::output::{self, Failure};
+use super::{asks, config, forum, graph, import, init, issues, log, plan, rounds, run, status, tick};
+use crate::app::AppError;
+
+const EXIT_CODES: &str = "Exit codes:
+  0  done, or nothing to do        4  conflict: somebody else was first
+  1  unexpected                    5  refused: the rules forbid it
+  2  usage: a bad flag or value    6  busy: try again
+  3  not found                     7  damaged, foreign or newer store
+ 10  --exit-status: workers must move    11  waiting for a human    12  stuck
+130  stopped by Ctrl-C";
+
+/// An issue tracker with an engine: one durable transition per tick, review-gated rounds, and a human
+/// asked at the right moment.
+#[derive(Debug, Parser)]
+#[command(name = "roundgate", version, after_help = EXIT_CODES, propagate_version = true)]
+struct Cli {
+    #[command(flatten)]
+    global: GlobalArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make a store in the current folder
+    Init(init::InitArgs),
+    /// Create, find, claim, close and connect issues
+    #[command(subcommand)]
+    Issues(issues::IssuesCommand),
+    /// Post to and read the forum
+    #[command(subcommand)]
+    Forum(forum::ForumCommand),
+    /// Review-gated rounds: open, show, judge
+    #[command(subcommand)]
+    Rounds(rounds::RoundsCommand),
+    /// The inbox: what humans are asked
+    #[command(subcommand)]
+    Asks(asks::AsksCommand),
+    /// Answer an ask
+    Answer(asks::AnswerArgs),
+    /// Apply one transition to a root, or to each root
+    Tick(tick::TickArgs),
+    /// Where everything stands
+    Status(status::StatusArgs),
+    /// The latest events
+    Log(log::LogArgs),
+    /// A root's graph as text for Graphviz or Mermaid
+    Graph(graph::GraphArgs),
+    /// Check and apply plans
+    #[command(subcommand)]
+    Plan(plan::PlanCommand),
+    /// Apply a plan and run its workers until it is final or a human must move
+    Run(run::RunArgs),
+    /// Import another tracker's export
+    Import(import::ImportArgs),
+    /// Read and change the configuration
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Runs the command line and gives the exit code.
+pub fn main() -> ExitCode {
+    let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, &arguments),
+    };
+    let json = cli.global.json;
+    let context = Context::new(cli.global);
+    match dispatch(cli.command, &context) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            output::print_failure(&failure, json);
+            ExitCode::from(failure.exit)
+        }
+    }
+}
+
+/// Clap's own errors, as JSON when JSON was asked for.
+fn usage(error: &clap::Error, arguments: &[std::ffi::OsString]) -> ExitCode {
+    let json = arguments.iter().any(|argument| argument == "--json");
+    if error.use_stderr() && json {
+        let text = error.render().to_string();
+        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let hint = "roundgate --help lists the commands and flags".to_owned();
+        let failure = Failure { exit: 2, code: "usage", message, hint: Some(hint), retryable: false };
+        output::print_failure(&failure, true);
+    } else {
+        // Printing can only fail when nobody reads it.
+        let _ = error.print();
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+fn dispatch(command: Command, context: &Context) -> Result<u8, Failure> {
+    let done: Result<u8, AppError> = match command {
+        Command::Init(args) => init::run(context, args),
+        Command::Issues(command) => issues::run(context, command),
+        Command::Forum(command) => forum::run(context, command),
+        Command::Rounds(command) => rounds::run(context, command),
+        Command::Asks(command) => asks::run(context, command),
+        Command::Answer(args) => asks::answer(context, args),
+        Command::Tick(args) => tick::run(context, args),
+        Command::Status(args) => status::run(context, args),
+        Command::Log(args) => log::run(context, args),
+        Command::Graph(args) => graph::run(context, args),
+        Command::Plan(command) => plan::run(context, command),
+        Command::Run(args) => run::run(context, args),
+        Command::Import(args) => import::run(context, args),
+        Command::Config(command) => config::run(context, command),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            let mut cli = <Cli as clap::CommandFactory>::command();
+            clap_complete::generate(shell, &mut cli, "roundgate", &mut script);
+            context.print(&String::from_utf8_lossy(&script));
+            Ok(0)
+        }
+    };
+    done.map_err(Failure::from)
+}

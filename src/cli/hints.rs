@@ -1,0 +1,105 @@
+//! The way out of each error.
+
+use crate::app::AppError;
+use crate::model::apply::ApplyError;
+use crate::model::refusal::Refusal;
+use crate::store::StoreError;
+
+/// What helps, where something does.
+pub fn hint(error: &AppError) -> Option<String> {
+    let text = match error {
+        AppError::Refusal(refusal) => return refused(refusal),
+        AppError::Store(store) => return stored(store),
+        AppError::NoIssue(_) | AppError::BadId { .. } => {
+            "roundgate issues list --all shows every issue".to_owned()
+        }
+        AppError::Ambiguous { .. } => "give more of the id".to_owned(),
+        AppError::NoStore(_) => {
+            "roundgate init makes one here; --store or ROUNDGATE_STORE names another".to_owned()
+        }
+        AppError::BadActor { .. } => "name the actor with --as or ROUNDGATE_ACTOR".to_owned(),
+        AppError::Plan { .. } => "roundgate plan check FILE checks a plan without applying it".to_owned(),
+        AppError::PlanConflict(_) => {
+            "give the changed goal a new key, or answer and finish the old one first".to_owned()
+        }
+        AppError::Import { .. } => "nothing was imported; mend that line and import again".to_owned(),
+        AppError::Config { .. } => "roundgate config list shows the keys and what they take".to_owned(),
+        AppError::NoWorker { role, .. } => {
+            format!(
+                "add [workers.{role}] to the plan and apply it, or claim the work by hand: roundgate issues claim --next"
+            )
+        }
+        AppError::Usage(_) | AppError::File { .. } | AppError::Broken { .. } => return None,
+    };
+    Some(text)
+}
+
+fn stored(error: &StoreError) -> Option<String> {
+    let text = match error {
+        StoreError::Missing { path } => format!("roundgate init --store {} makes one", path.display()),
+        StoreError::Exists { .. } => "it is ready to be used".to_owned(),
+        StoreError::Newer { .. } => "use the roundgate that wrote it, or a newer one".to_owned(),
+        StoreError::Foreign { .. } => {
+            "the file was left as it is; name another store with --store".to_owned()
+        }
+        StoreError::Damaged { .. } => {
+            "nothing was written; restore a backup of the store's folder".to_owned()
+        }
+        StoreError::OldSqlite { .. } => "build with the bundled SQLite".to_owned(),
+        StoreError::Busy { .. } => "try again".to_owned(),
+        StoreError::ReadOnly { .. } => "make the folder and the file writable for this user".to_owned(),
+        StoreError::Full => "make room, and do it again".to_owned(),
+        _ => return None,
+    };
+    Some(text)
+}
+
+fn refused(refusal: &Refusal) -> Option<String> {
+    let text = match refusal {
+        Refusal::NoIssue(_) => "roundgate issues list --all shows every issue".to_owned(),
+        Refusal::HeldBy { id, .. } | Refusal::NotReady { id, .. } => {
+            format!("roundgate issues explain {id} says what it waits for")
+        }
+        Refusal::NotHolder { id, .. } => format!("roundgate issues claim {id} takes it, if it is free"),
+        Refusal::Fenced { id, .. } => format!("roundgate issues get {id} shows who holds it now"),
+        Refusal::NothingReady(_) => "roundgate status shows what everything waits for".to_owned(),
+        Refusal::AlreadyClosed { id, .. } => format!("roundgate issues open {id} reopens it"),
+        Refusal::ChildInTheWay { child, .. } => format!("close {child} first"),
+        Refusal::SkipNeedsReason(_) => "say why with --reason TEXT".to_owned(),
+        Refusal::AskIsAnswered(id) | Refusal::AskStaysAsk(id) => {
+            format!("roundgate asks show {id} lists the choices; roundgate answer {id} CHOICE decides")
+        }
+        Refusal::ReviewIsJudged { id, .. } | Refusal::ReviewNeedsOutcome(id) => {
+            format!("roundgate rounds verdict {id} pass|needs_work --note TEXT")
+        }
+        Refusal::AttemptPending { attempt, .. } => {
+            format!("roundgate issues explain {attempt} says what the attempt waits for")
+        }
+        Refusal::SelfReview { .. } => {
+            "let somebody else judge it (--as NAME), or open the scope with --allow-self-review".to_owned()
+        }
+        Refusal::AlreadyJudged { review, by, .. } => {
+            format!("until a tick acts on it, {by} may withdraw it: roundgate rounds withdraw {review}")
+        }
+        Refusal::AlreadyAnswered { ask, by, .. } => {
+            format!("until a tick acts on it, {by} may withdraw it: roundgate answer {ask} --withdraw")
+        }
+        Refusal::NoSuchChoice { ask, .. } => format!("roundgate asks show {ask} says what each will do"),
+        Refusal::BoundsFixed(id) => format!("an answer to its ask can open further rounds of {id}"),
+        Refusal::RoundNode { scope, .. } | Refusal::RoundDecided { scope, .. } => {
+            format!("roundgate rounds show {scope} shows its rounds")
+        }
+        Refusal::Superseded { by, .. } => format!("go on with {by}"),
+        Refusal::BelowEnded { ancestor, .. } => format!("roundgate issues open {ancestor} first"),
+        Refusal::ScopeIsOpened(id) => format!("roundgate rounds show {id} shows what it waits for"),
+        Refusal::NothingToRetry { id, .. } => format!("roundgate issues get {id} shows where it stands"),
+        Refusal::Shape(ApplyError::Deadlock(_)) => {
+            "take one of these edges out first: roundgate issues undep A blocks B".to_owned()
+        }
+        Refusal::Shape(ApplyError::NothingExpanded(id)) => {
+            format!("create a child first: roundgate issues create TITLE --parent {id}")
+        }
+        _ => return None,
+    };
+    Some(text)
+}

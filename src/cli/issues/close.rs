@@ -1,0 +1,89 @@
+//! `roundgate issues open`, `close` and `retry`
+
+use clap::Args;
+use serde_json::json;
+
+use super::commands::acted;
+use crate::app::AppError;
+use crate::app::issues::{self, CloseWish};
+use crate::cli::context::Context;
+use crate::cli::output::line;
+use crate::model::issue::Outcome;
+
+#[derive(Debug, Args)]
+pub struct OpenArgs {
+    /// The issue's id or a unique prefix
+    id: String,
+}
+
+pub fn open(context: &Context, args: OpenArgs) -> Result<u8, AppError> {
+    let done = issues::open(&mut context.session()?, &args.id)?;
+    acted(context, "opened", &done.value, done.changed)
+}
+
+#[derive(Debug, Args)]
+pub struct CloseArgs {
+    /// The issue's id or a unique prefix
+    id: String,
+    /// success (unless told otherwise), failure, needs_work, skipped or expanded
+    #[arg(long)]
+    outcome: Option<Outcome>,
+    /// Why; a skip wants one, and so does needs_work on a review
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// With --outcome skipped: skip what is open below, too
+    #[arg(long)]
+    cascade: bool,
+    /// Show what --cascade would skip, and change nothing
+    #[arg(long, requires = "cascade")]
+    dry_run: bool,
+    /// The fencing number of the claim
+    #[arg(long, value_name = "N")]
+    epoch: Option<u64>,
+}
+
+pub fn close(context: &Context, args: CloseArgs) -> Result<u8, AppError> {
+    if args.cascade && args.outcome != Some(Outcome::Skipped) {
+        return Err(AppError::Usage("--cascade goes with --outcome skipped".to_owned()));
+    }
+    let mut session = context.session()?;
+    if args.cascade {
+        let below = issues::cascade_preview(&session, &args.id)?;
+        if args.dry_run && context.json() {
+            let ids: Vec<String> = below.iter().map(|(id, _)| id.to_string()).collect();
+            context.print_json(&json!({ "would_skip": ids }))?;
+            return Ok(0);
+        }
+        context.say(&format!("{} open issues below are skipped, too", below.len()));
+        if args.dry_run {
+            below.iter().for_each(|(id, title)| context.line(&format!("would skip {id}  {}", line(title))));
+            return Ok(0);
+        }
+    }
+    let wish =
+        CloseWish { outcome: args.outcome, reason: args.reason, cascade: args.cascade, epoch: args.epoch };
+    let done = issues::close(&mut session, &args.id, &wish)?;
+    if done.value.verdict && done.changed {
+        context.say("the verdict is recorded; the next tick acts on it");
+        return acted(context, "judged", &done.value.issue, true);
+    }
+    if wish.outcome == Some(Outcome::Skipped) && done.value.open_below > 0 {
+        let count = done.value.open_below;
+        context.say(&format!("{count} issues below stay open and are let go; --cascade skips them, too"));
+    }
+    acted(context, "closed", &done.value.issue, done.changed)
+}
+
+#[derive(Debug, Args)]
+pub struct RetryArgs {
+    /// The failed issue's id or a unique prefix
+    id: String,
+    /// What the successor should know
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+}
+
+pub fn retry(context: &Context, args: RetryArgs) -> Result<u8, AppError> {
+    let done = issues::retry(&mut context.session()?, &args.id, args.note)?;
+    acted(context, "created", &done.value, done.changed)
+}

@@ -1,0 +1,129 @@
+//! `roundgate issues create`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::commands::acted;
+use crate::app::{AppError, issues};
+use crate::cli::context::Context;
+use crate::model::act::create::NewIssue;
+use crate::model::issue::{Policy, Priority, Work};
+use crate::model::tag::{Tag, Tags};
+
+#[derive(Debug, Args)]
+pub struct CreateArgs {
+    /// One line for people
+    title: String,
+    /// What is wanted
+    #[arg(long, short)]
+    body: Option<String>,
+    /// Read the body from a file (- for stdin)
+    #[arg(long, value_name = "FILE", conflicts_with = "body")]
+    body_file: Option<PathBuf>,
+    /// The parent's id or a unique prefix
+    #[arg(long, value_name = "ID")]
+    parent: Option<String>,
+    /// A tag; may be given more than once
+    #[arg(long = "tag", short)]
+    tag: Vec<Tag>,
+    /// Tags, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "TAGS")]
+    tags: Vec<Tag>,
+    /// Adds the tag role:ROLE
+    #[arg(long, short, value_name = "ROLE")]
+    role: Option<RoleTag>,
+    /// 1 (most urgent) to 5
+    #[arg(long, short, default_value = "3")]
+    priority: Priority,
+    #[command(flatten)]
+    policy: PolicyArgs,
+    /// An acceptance criterion; may be given more than once
+    #[arg(long, value_name = "TEXT")]
+    accept: Vec<String>,
+    /// For a kind:ask: a choice; may be given more than once
+    #[arg(long = "choice", value_name = "WORD")]
+    choices: Vec<String>,
+}
+
+/// The roles that mu knows.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum RoleTag {
+    /// Plans and coordinates
+    Orchestrator,
+    /// Does the work
+    Worker,
+}
+
+impl RoleTag {
+    pub fn tag(self) -> Tag {
+        Tag::known(match self {
+            RoleTag::Orchestrator => "role:orchestrator",
+            RoleTag::Worker => "role:worker",
+        })
+    }
+}
+
+/// The bounds a scope may set for its policy.
+#[derive(Debug, Args)]
+pub struct PolicyArgs {
+    /// Rounds before a human is asked (1 to 100)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    max_review_rounds: Option<u32>,
+    /// Equal failures in a row before a human is asked early (0 is off)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
+    no_progress: Option<u32>,
+    /// Lost or failed steps tried again before a human is asked
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
+    step_retries: Option<u32>,
+    /// Let who worked on an attempt judge it
+    #[arg(long)]
+    allow_self_review: bool,
+}
+
+impl PolicyArgs {
+    pub fn policy(&self) -> Policy {
+        Policy {
+            max_review_rounds: self.max_review_rounds,
+            max_review_rounds_posted: None,
+            no_progress: self.no_progress,
+            allow_self_review: self.allow_self_review.then_some(true),
+            step_retries: self.step_retries,
+        }
+    }
+}
+
+/// A body from a flag or from a file; the file must be UTF-8.
+pub fn body(text: Option<String>, file: Option<PathBuf>) -> Result<Option<String>, AppError> {
+    let Some(file) = file else { return Ok(text) };
+    crate::cli::import::read_file(&file).and_then(|bytes| {
+        String::from_utf8(bytes).map(Some).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            AppError::Usage(format!("{} is not UTF-8 at byte {at}", file.display()))
+        })
+    })
+}
+
+pub fn run(context: &Context, args: CreateArgs) -> Result<u8, AppError> {
+    let tags: Tags = args.tag.into_iter().chain(args.tags).chain(args.role.map(RoleTag::tag)).collect();
+    if !args.choices.is_empty() && !tags.ask() {
+        return Err(AppError::Usage("--choice is for an ask: add --tag kind:ask".to_owned()));
+    }
+    if let Some(bad) = args.choices.iter().find(|word| word.parse::<Tag>().is_err()) {
+        return Err(AppError::Usage(format!("a choice is one word, not {bad:?}")));
+    }
+    let new = NewIssue {
+        title: args.title,
+        body: body(args.body, args.body_file)?.unwrap_or_default(),
+        tags,
+        priority: args.priority,
+        parent: None,
+        policy: args.policy.policy(),
+        work: Work { accept: args.accept, ..Work::default() },
+        key: None,
+        choices: args.choices,
+    };
+    let mut session = context.session()?;
+    let made = issues::create(&mut session, new, args.parent.as_deref())?;
+    acted(context, "created", &made.value, made.changed)
+}

@@ -1,0 +1,13 @@
+//! `roundgate issues ...`
+
+mod claim;
+mod close;
+mod commands;
+mod create;
+mod edges;
+mod inspect;
+mod read;
+mod update;
+
+pub use commands::{IssuesCommand, run};
+pub use create::{PolicyArgs, body as body_text};

@@ -1,0 +1,114 @@
+//! `roundgate issues update`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::commands::acted;
+use super::create::{PolicyArgs, RoleTag, body};
+use crate::app::issues::{self, Claiming, CloseWish};
+use crate::app::{AppError, Changed, Session};
+use crate::cli::context::Context;
+use crate::model::act::update::Update;
+use crate::model::issue::{Outcome, Policy, Priority};
+use crate::model::tag::{Tag, Tags};
+
+#[derive(Debug, Args)]
+pub struct UpdateArgs {
+    /// The issue's id or a unique prefix
+    id: String,
+    /// A new title
+    #[arg(long)]
+    title: Option<String>,
+    /// A new body
+    #[arg(long, short)]
+    body: Option<String>,
+    /// Read the new body from a file (- for stdin)
+    #[arg(long, value_name = "FILE", conflicts_with = "body")]
+    body_file: Option<PathBuf>,
+    /// The same as claim, open or close
+    #[arg(long, value_enum)]
+    status: Option<StatusArg>,
+    /// With --status closed: how it ended
+    #[arg(long, requires = "status")]
+    outcome: Option<Outcome>,
+    /// A new priority, 1 (most urgent) to 5
+    #[arg(long, short)]
+    priority: Option<Priority>,
+    /// All tags anew, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "TAGS")]
+    tags: Option<Vec<Tag>>,
+    /// Add a tag; may be given more than once
+    #[arg(long, value_name = "TAG")]
+    add_tag: Vec<Tag>,
+    /// Take a tag away; may be given more than once
+    #[arg(long, value_name = "TAG")]
+    remove_tag: Vec<Tag>,
+    /// Replaces the role:* tag
+    #[arg(long, short, value_name = "ROLE")]
+    role: Option<RoleTag>,
+    #[command(flatten)]
+    policy: PolicyArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum StatusArg {
+    /// Not taken
+    Open,
+    /// Taken
+    #[value(name = "in_progress")]
+    InProgress,
+    /// Ended
+    Closed,
+}
+
+pub fn run(context: &Context, args: UpdateArgs) -> Result<u8, AppError> {
+    let mut update = Update {
+        title: args.title,
+        body: body(args.body, args.body_file)?,
+        priority: args.priority,
+        tags: args.tags.map(|tags| tags.into_iter().collect::<Tags>()),
+        add_tags: args.add_tag,
+        remove_tags: args.remove_tag,
+        policy: Some(args.policy.policy()).filter(|policy| *policy != Policy::default()),
+        work: None,
+    };
+    if let Some(role) = args.role {
+        update.remove_tags.extend(["role:orchestrator", "role:worker"].map(Tag::known));
+        update.add_tags.push(role.tag());
+    }
+    let fields = update != Update::default();
+    match (fields, args.status) {
+        (false, None) => Err(AppError::Usage("nothing to update: name at least one field".to_owned())),
+        (true, Some(_)) => Err(AppError::Usage(
+            "--status goes alone: claiming, opening and closing are acts of their own".to_owned(),
+        )),
+        (true, None) => {
+            let done = issues::update(&mut context.session()?, &args.id, &update)?;
+            acted(context, "updated", &done.value, done.changed)
+        }
+        (false, Some(status)) => {
+            let done = set_status(&mut context.session()?, &args.id, status, args.outcome)?;
+            acted(context, "updated", &done.value, done.changed)
+        }
+    }
+}
+
+fn set_status(
+    session: &mut Session,
+    id: &str,
+    status: StatusArg,
+    outcome: Option<Outcome>,
+) -> Result<Changed<crate::app::view::IssueView>, AppError> {
+    if outcome.is_some() && status != StatusArg::Closed {
+        return Err(AppError::Usage("--outcome goes with --status closed".to_owned()));
+    }
+    match status {
+        StatusArg::Open => issues::open(session, id),
+        StatusArg::InProgress => issues::claim(session, id, &Claiming::default()),
+        StatusArg::Closed => {
+            let closed = issues::close(session, id, &CloseWish { outcome, ..CloseWish::default() })?;
+            Ok(Changed { value: closed.value.issue, changed: closed.changed })
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! `roundgate log`
+
+use clap::Args;
+
+use super::context::Context;
+use super::output::line;
+use super::render::{RowsArgs, moment, table};
+use crate::app::{AppError, issues};
+use crate::model::change::{Change, Event, Field};
+
+#[derive(Debug, Args)]
+pub struct LogArgs {
+    /// Only events after this number
+    #[arg(long, value_name = "SEQ", default_value_t = 0)]
+    after: u64,
+    #[command(flatten)]
+    rows: RowsArgs,
+}
+
+pub fn run(context: &Context, args: LogArgs) -> Result<u8, AppError> {
+    let last = match args.rows.limit {
+        _ if args.rows.all => None,
+        Some(0) => None,
+        Some(limit) => Some(limit),
+        None if context.json() => None,
+        None => Some(super::render::TABLE_ROWS),
+    };
+    let events = issues::log(&context.session()?, args.after, last)?;
+    if context.json() {
+        return print_events(context, &events);
+    }
+    let everything = RowsArgs { all: true, limit: None };
+    context.print(&event_rows(&events, everything));
+    match events.first() {
+        Some(first) if first.seq > args.after + 1 => {
+            context.line(&format!("... and {} earlier; --all shows every event", first.seq - args.after - 1));
+        }
+        _ => {}
+    }
+    Ok(0)
+}
+
+pub fn print_events(context: &Context, events: &[Event]) -> Result<u8, AppError> {
+    context.print_json(&events)?;
+    Ok(0)
+}
+
+/// Events as a table.
+pub fn event_rows(events: &[Event], rows: RowsArgs) -> String {
+    let cells = events.iter().map(|event| {
+        vec![
+            event.seq.to_string(),
+            moment(event.at),
+            event.actor.to_string(),
+            event.cause.clone(),
+            what(&event.change),
+        ]
+    });
+    table(&["SEQ", "WHEN", "WHO", "CAUSE", "WHAT"], cells.collect(), rows, "no events")
+}
+
+fn what(change: &Change) -> String {
+    match change {
+        Change::IssueCreated { issue, .. } => format!("created {} {}", issue.id, line(&issue.title)),
+        Change::IssueChanged { id, after, .. } => {
+            let fields: Vec<String> = after.iter().map(field).collect();
+            format!("{id}: {}", fields.join(", "))
+        }
+        Change::ParentSet { id, after, .. } => match after {
+            Some(parent) => format!("{id} is now a child of {parent}"),
+            None => format!("{id} has no parent any more"),
+        },
+        Change::EdgeAdded { edge } => format!("{edge}"),
+        Change::EdgeRemoved { edge } => format!("no longer: {edge}"),
+        Change::Posted { post } => {
+            format!("{}: {}", post.topic, line(post.body.lines().next().unwrap_or_default()))
+        }
+        Change::ScopeSet { after, .. } => {
+            format!("scope {} of at most {}", after.id, after.bounds.max_rounds)
+        }
+        Change::RoundSet { after, .. } => {
+            let verdict = after.verdict.as_ref().map_or("no verdict", |verdict| verdict.opinion.as_str());
+            let ended = if after.end.is_some() { ", ended" } else { "" };
+            format!("round {} of {}: {verdict}{ended}", after.number, after.scope)
+        }
+        Change::AskOpened { ask } => format!("asked {}", ask.id),
+        Change::AnswerSet { id, after, .. } => match after {
+            Some(answer) => format!("{id} answered {}", answer.choice),
+            None => format!("the answer to {id} was withdrawn"),
+        },
+        Change::PlanSet { after, .. } => format!("plan of {}", after.root),
+        Change::RootFinished { id, finished: true } => format!("{id} is final"),
+        Change::RootFinished { id, finished: false } => format!("{id} goes on"),
+        Change::IdReserved { id } => format!("{id} stays reserved"),
+        Change::Annotated { annotation } => format!("{}: {}", annotation.issue, annotation.kind),
+    }
+}
+
+fn field(field: &Field) -> String {
+    match field {
+        Field::Title(_) => "title".to_owned(),
+        Field::Body(_) => "body".to_owned(),
+        Field::Tags(_) => "tags".to_owned(),
+        Field::Priority(priority) => format!("priority {}", priority.get()),
+        Field::State(state) => match (state.outcome(), state.claim()) {
+            (Some(outcome), _) => format!("closed {outcome}"),
+            (_, Some(claim)) => format!("held by {}", claim.actor),
+            _ => state.status().to_owned(),
+        },
+        Field::Epoch(epoch) => format!("fencing number {epoch}"),
+        Field::Hands(_) => "hands".to_owned(),
+        Field::FailedSteps(steps) => format!("{steps} failed steps"),
+        Field::Policy(_) => "policy".to_owned(),
+        Field::Work(_) => "work".to_owned(),
+        Field::Key(_) => "key".to_owned(),
+    }
+}

@@ -1,0 +1,22 @@
+//! The command line: one file a command, each of which parses, calls a use case, and renders.
+
+mod asks;
+mod config;
+mod context;
+mod doors;
+mod forum;
+mod graph;
+mod hints;
+mod import;
+mod init;
+mod issues;
+mod log;
+mod output;
+mod plan;
+mod render;
+mod rounds;
+mod run;
+mod status;
+mod tick;
+
+pub use doors::main;

@@ -1,0 +1,122 @@
+//! How text leaves the program: results to stdout, everything else to stderr, and stored text never raw
+//! to a terminal.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::hints;
+use crate::app::AppError;
+
+/// An error on its way out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// The exit code.
+    #[serde(skip)]
+    pub exit: u8,
+    /// A stable word for programs.
+    pub code: &'static str,
+    /// What went wrong.
+    pub message: String,
+    /// The way out.
+    pub hint: Option<String>,
+    /// Whether the same call may succeed later.
+    pub retryable: bool,
+}
+
+impl From<AppError> for Failure {
+    fn from(error: AppError) -> Self {
+        Failure {
+            exit: error.exit_code(),
+            code: error.code(),
+            message: with_causes(&error),
+            hint: hints::hint(&error),
+            retryable: error.retryable(),
+        }
+    }
+}
+
+/// The message with its causes, each once.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        let said = next.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = next.source();
+    }
+    text
+}
+
+/// Prints an error: `error:` and `hint:` lines, or one JSON object.
+pub fn print_failure(failure: &Failure, json: bool) {
+    if json {
+        let text = serde_json::to_string(failure).unwrap_or_else(|_| failure.message.clone());
+        write_stderr(&format!("{text}\n"));
+        return;
+    }
+    write_stderr(&format!("error: {}\n", multiline(&failure.message)));
+    if let Some(hint) = &failure.hint {
+        write_stderr(&format!("hint: {}\n", multiline(hint)));
+    }
+}
+
+/// Writes to stdout; `false` when nobody reads it any more.
+pub fn write_stdout(text: &str) -> bool {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+}
+
+/// Writes to stderr. There is nobody left to tell when that fails.
+pub fn write_stderr(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Whether a character could move the cursor, ring the bell, or turn the line around.
+fn unsafe_on_a_terminal(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+fn escaped(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(|c| unsafe_on_a_terminal(c) && !keep(c)) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if unsafe_on_a_terminal(c) && !keep(c) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// A stored text as one line for a terminal.
+pub fn line(text: &str) -> Cow<'_, str> {
+    escaped(text, |_| false)
+}
+
+/// A stored text of several lines for a terminal.
+pub fn multiline(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| c == '\n' || c == '\t')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_bells_and_bidi_marks_never_reach_a_terminal_raw() {
+        assert_eq!(line("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
+        assert_eq!(line("bell\u{7}"), "bell\\u{7}");
+        assert_eq!(line("\u{202e}cod"), "\\u{202e}cod");
+        assert_eq!(line("two\nlines"), "two\\nlines");
+        assert_eq!(multiline("two\nlines\u{9b}"), "two\nlines\\u{9b}");
+        assert_eq!(line("Grüße, 世界"), "Grüße, 世界");
+    }
+}

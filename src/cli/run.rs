@@ -1,0 +1,164 @@
+//! `roundgate run`
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+
+use super::context::Context;
+use super::output::{line, write_stderr};
+use super::plan::session_or_new;
+use crate::app::run::{End, Progress, Supervisor, check_workers, supervise};
+use crate::app::{AppError, plan, session_resolve};
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The plan (TOML)
+    #[arg(required_unless_present = "root", conflicts_with = "root")]
+    plan: Option<PathBuf>,
+    /// The root of a plan that was applied before
+    #[arg(long, value_name = "ID")]
+    root: Option<String>,
+}
+
+pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
+    let cwd = context.cwd()?;
+    let (folder, mut session, root) = match (&args.plan, &args.root) {
+        (Some(file), _) => {
+            let plan = plan::read(file)?;
+            check_workers(&plan.workers(), &plan.folder, &cwd)?;
+            let (folder, mut session) = session_or_new(context)?;
+            let report = plan::apply(&mut session, &plan)?.value;
+            (folder, session, report.root)
+        }
+        (None, root) => {
+            let folder = context.store_folder()?;
+            (folder, context.session()?, root.clone().unwrap_or_default())
+        }
+    };
+    let snapshot = session.read()?;
+    let root = session_resolve(&snapshot, &root)?;
+    if let Some(plan) = snapshot.plan(&root) {
+        check_workers(&plan.workers, &plan.folder, &cwd)?;
+    }
+    let interrupted = watch_signals()?;
+    let mut screen = Screen::new(context.json());
+    let asked = || interrupted.load(Ordering::Relaxed);
+    let store = std::path::absolute(&folder)
+        .map_err(|source| AppError::File { what: format!("find {}", folder.display()), source })?;
+    let supervisor = Supervisor { root, cwd, store, interrupted: &asked };
+    let ended = supervise(&mut session, &supervisor, &mut |progress| screen.show(&progress));
+    screen.clear();
+    let (end, view) = ended?;
+    let (word, code) = match end {
+        End::Final => ("final", 0),
+        End::Human => ("waiting for a human", 11),
+        End::Stuck => ("stuck", 12),
+        End::Interrupted => ("stopped", 130),
+    };
+    if context.json() {
+        context
+            .print_json(&json!({ "root": view.root, "end": word, "next": view.next, "exit_code": code }))?;
+        return Ok(code);
+    }
+    context.line(&format!("{} is {word}", view.root));
+    match end {
+        End::Final => {}
+        End::Human => {
+            context.line(&format!("  {}", line(&view.next)));
+            if let Some(waiting) = &view.waiting_on {
+                context.line(&format!("  roundgate asks show {}", waiting.issue));
+            }
+        }
+        End::Stuck => context.line(&format!("  {}", line(&view.next))),
+        End::Interrupted => context.line(&format!("  roundgate run --root {} goes on", view.root)),
+    }
+    Ok(code)
+}
+
+/// Ctrl-C and a polite kill ask the run to stop; it stops its worker and leaves everything consistent.
+fn watch_signals() -> Result<Arc<AtomicBool>, AppError> {
+    let asked = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&asked))
+            .map_err(|source| AppError::File { what: "watch for signals".to_owned(), source })?;
+    }
+    Ok(asked)
+}
+
+/// Progress on stderr: a line a step, and on a terminal a live line for the worker at work.
+struct Screen {
+    quiet: bool,
+    live: bool,
+    drawn: bool,
+    waited: bool,
+}
+
+impl Screen {
+    fn new(quiet: bool) -> Self {
+        Screen { quiet, live: std::io::stderr().is_terminal(), drawn: false, waited: false }
+    }
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.drawn) {
+            write_stderr("\r\u{1b}[K");
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        self.clear();
+        write_stderr(&format!("{text}\n"));
+    }
+
+    fn show(&mut self, progress: &Progress<'_>) {
+        if self.quiet {
+            return;
+        }
+        if !matches!(progress, Progress::WaitingForOthers { .. }) {
+            self.waited = false;
+        }
+        match progress {
+            Progress::Ticked(view) => {
+                let transition = view.transition.as_ref();
+                let (kind, issue) =
+                    transition.map_or(("", ""), |transition| (transition.kind, transition.issue.as_str()));
+                self.say(&format!("tick     {kind} {issue}"));
+            }
+            Progress::Started { issue, title, role, round } => {
+                let round = round.map_or(String::new(), |(k, max)| format!(" (round {k} of {max})"));
+                self.say(&format!("{:<8} {issue} {}{round}", role.as_str(), line(title)));
+            }
+            Progress::Working { issue, role, elapsed } if self.live => {
+                self.drawn = true;
+                let text = format!("\r\u{1b}[K  {} {issue} at work for {}", role.as_str(), seconds(*elapsed));
+                write_stderr(&text);
+            }
+            Progress::Working { .. } => {}
+            Progress::Ended { issue, role, end } => {
+                let why = first_line(&end.why);
+                self.say(&format!("{:<8} {issue} {}{why}", role.as_str(), end.word));
+            }
+            Progress::TakenBack { issue } => {
+                self.say(&format!("reclaim  {issue}: the runner that held it is gone"));
+            }
+            Progress::WaitingForOthers { issue } => {
+                if !std::mem::replace(&mut self.waited, true) {
+                    self.say(&format!("waiting  others hold what is left, first {issue}"));
+                }
+            }
+        }
+    }
+}
+
+fn seconds(elapsed: Duration) -> String {
+    format!("{}s", elapsed.as_secs())
+}
+
+fn first_line(text: &str) -> String {
+    let first = text.lines().next().unwrap_or_default();
+    if first.is_empty() { String::new() } else { format!(": {}", line(first)) }
+}

@@ -1,0 +1,79 @@
+//! `roundgate status`
+
+use clap::Args;
+
+use super::context::Context;
+use super::output::line;
+use super::render::moment;
+use crate::app::AppError;
+use crate::app::status::{self, RootStatus};
+
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Only this root
+    root: Option<String>,
+}
+
+pub fn run(context: &Context, args: StatusArgs) -> Result<u8, AppError> {
+    let folder = context.store_folder()?;
+    let session = context.session()?;
+    if let Some(root) = args.root {
+        let found = status::root(&session, &root)?;
+        if context.json() {
+            context.print_json(&found)?
+        } else {
+            print(context, &found)
+        }
+        return Ok(0);
+    }
+    let found = status::all(&session)?;
+    if context.json() {
+        let mut value = serde_json::json!(found);
+        value["store"] = serde_json::json!(folder);
+        context.print_json(&value)?;
+        return Ok(0);
+    }
+    context.line(&format!("store   {}", folder.display()));
+    context.line(&format!(
+        "issues  {} ({} closed), {} ready, {} asks waiting for a human",
+        found.issues, found.closed, found.ready, found.asks
+    ));
+    if found.roots.is_empty() {
+        context.line("no root has anything left to do");
+    }
+    for root in &found.roots {
+        context.line("");
+        print(context, root);
+    }
+    Ok(0)
+}
+
+fn print(context: &Context, root: &RootStatus) {
+    let r#final = if root.r#final { "  final" } else { "" };
+    context.line(&format!("{}  {}{final}", root.root, line(&root.title), final = r#final));
+    context.line(&format!(
+        "  {} open, {} in progress, {} closed; {} ready",
+        root.open, root.in_progress, root.closed, root.ready
+    ));
+    for scope in &root.scopes {
+        let round = format!("{}/{}", scope.round, scope.max_rounds);
+        context.line(&format!(
+            "  scope {}  round {round:<5} {:<15} {}",
+            scope.scope,
+            scope.state,
+            line(&scope.title)
+        ));
+    }
+    for held in &root.held {
+        context.line(&format!(
+            "  {} is held by {} until {}",
+            held.issue,
+            held.actor,
+            moment(held.expires_at)
+        ));
+    }
+    for ask in &root.asks {
+        context.line(&format!("  ask {}  {}", ask.id, line(&ask.question)));
+    }
+    context.line(&format!("  next: {}", line(&root.next)));
+}

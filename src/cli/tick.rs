@@ -1,0 +1,113 @@
+//! `roundgate tick`
+
+use clap::Args;
+
+use super::context::Context;
+use super::output::{Failure, line, print_failure, write_stderr};
+use crate::app::tick::{self, TickView};
+use crate::app::{AppError, Session};
+
+/// `--exit-status`: not final, and workers must move.
+const WORKERS: u8 = 10;
+/// `--exit-status`: waiting for a human.
+const HUMAN: u8 = 11;
+/// `--exit-status`: stuck.
+const STUCK: u8 = 12;
+
+#[derive(Debug, Args)]
+pub struct TickArgs {
+    /// The root's id or a unique prefix
+    #[arg(long, value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
+    root: Option<String>,
+    /// Each root that has a policy or a container still to move
+    #[arg(long)]
+    all: bool,
+    /// Show the transition and its primitives, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Exit with 10, 11 or 12 when it is not final
+    #[arg(long)]
+    exit_status: bool,
+}
+
+pub fn run(context: &Context, args: TickArgs) -> Result<u8, AppError> {
+    let mut session = context.session()?;
+    let Some(root) = args.root else {
+        return all(context, &mut session, args.dry_run, args.exit_status);
+    };
+    let view = tick::tick(&mut session, &root, args.dry_run)?;
+    if context.json() {
+        context.print_json(&view)?;
+    } else {
+        print(context, &view, args.dry_run);
+    }
+    Ok(if args.exit_status { code(&view) } else { 0 })
+}
+
+/// Every root; from a bare cron it says nothing when nothing happened.
+fn all(context: &Context, session: &mut Session, dry_run: bool, exit_status: bool) -> Result<u8, AppError> {
+    let (views, failures) = tick::tick_all(session, dry_run)?;
+    if context.json() {
+        context.print_json(&views)?;
+    } else {
+        for view in &views {
+            if view.decision == "act" {
+                print(context, view, dry_run);
+            } else if view.decision == "stuck" {
+                write_stderr(&format!("{}: {}\n", view.root, line(&view.next)));
+            }
+        }
+    }
+    let mut exit = views.iter().map(code).max().filter(|_| exit_status).unwrap_or(0);
+    for failed in failures {
+        let mut failure = Failure::from(failed.error);
+        failure.message = format!("{}: {}", failed.root, failure.message);
+        print_failure(&failure, context.json());
+        exit = failure.exit;
+    }
+    Ok(exit)
+}
+
+fn code(view: &TickView) -> u8 {
+    let human = view.waiting_on.as_ref().is_some_and(|waiting| waiting.actor == "human");
+    match view.decision {
+        _ if view.r#final => 0,
+        "done" => 0,
+        "stuck" => STUCK,
+        _ if view.state == Some("stuck") => STUCK,
+        _ if human => HUMAN,
+        _ => WORKERS,
+    }
+}
+
+/// The code that `--exit-status` gives a root that is not final.
+pub fn waiting_code(session: &mut Session, root: &str) -> Result<u8, AppError> {
+    Ok(code(&tick::tick(session, root, true)?).max(WORKERS))
+}
+
+/// The tick of `--tick`: its report goes to stderr, since stdout has the result of the act.
+pub fn tick_at_once(context: &Context, session: &mut Session, id: &str) -> Result<u8, AppError> {
+    let view = tick::tick(session, id, false)?;
+    let did = view.transition.as_ref().map_or("no transition", |transition| transition.kind);
+    context.say(&format!("ticked {}: {did}; {}", view.root, line(&view.next)));
+    Ok(0)
+}
+
+fn print(context: &Context, view: &TickView, dry_run: bool) {
+    match &view.transition {
+        Some(transition) => {
+            let would = if dry_run { "would apply" } else { "applied" };
+            context.line(&format!("{}: {would} {} on {}", view.root, transition.kind, transition.issue));
+            for primitive in view.primitives.iter().filter(|_| dry_run) {
+                context.line(&format!("  {:<11} {}", primitive.primitive, line(&primitive.text)));
+            }
+        }
+        None => context.line(&format!("{}: {}", view.root, view.decision)),
+    }
+    if let (Some(state), Some(round), Some(max)) = (view.state, view.round, view.max_rounds) {
+        context.line(&format!("  round {round}/{max} {state}"));
+    }
+    if !dry_run || view.transition.is_none() {
+        context.line(&format!("  next: {}", line(&view.next)));
+    }
+}
