@@ -76,11 +76,12 @@ impl IdStream {
             for _ in 0..self.length {
                 text.push(char::from(ALPHABET[self.rng.usize(0..ALPHABET.len())]));
             }
-            if let Ok(id) = text.parse::<IssueId>() {
-                if !snapshot.taken(&id) && !self.given.contains(&id) {
-                    self.given.push(id.clone());
-                    return id;
-                }
+            if let Ok(id) = text.parse::<IssueId>()
+                && !snapshot.taken(&id)
+                && !self.given.contains(&id)
+            {
+                self.given.push(id.clone());
+                return id;
             }
         }
     }

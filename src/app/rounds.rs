@@ -64,12 +64,12 @@ pub fn open(session: &mut Session, text: &str, policy: Policy) -> Result<Changed
         let primitives = update::update(&work.snapshot, &id, &wish)?;
         work.apply(&primitives)?;
         let ix = work.snapshot.graph().ix(&id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
-        if waits_for_tick(&work.snapshot, ix) {
-            if let Some(transition) = review_gated::opening(&work.snapshot, ix) {
-                let primitives = work.compile(&transition, &defaults)?;
-                work.as_tick(format!("tick {}", transition.kind()));
-                work.apply(&primitives)?;
-            }
+        if waits_for_tick(&work.snapshot, ix)
+            && let Some(transition) = review_gated::opening(&work.snapshot, ix)
+        {
+            let primitives = work.compile(&transition, &defaults)?;
+            work.as_tick(format!("tick {}", transition.kind()));
+            work.apply(&primitives)?;
         }
         view(&work.snapshot, &id, defaults.max_rounds)
     })
