@@ -8,6 +8,8 @@
 --
 -- An open store must have exactly these statements in its schema, so this file never changes once
 -- it was released; what comes later is 0002, and so on. Comments stand between statements only.
+--
+-- Events are chained: `hash` is SHA-256 over the hash before it and every other column of the row.
 
 CREATE TABLE events(
     seq INTEGER PRIMARY KEY CHECK (seq > 0),
@@ -16,7 +18,8 @@ CREATE TABLE events(
     cause TEXT NOT NULL,
     tick INTEGER CHECK (tick > 0 AND tick <= seq),
     subject TEXT,
-    change TEXT NOT NULL CHECK (json_valid(change))
+    change TEXT NOT NULL CHECK (json_valid(change)),
+    hash BLOB NOT NULL CHECK (length(hash) = 32)
 ) STRICT;
 
 CREATE INDEX events_by_subject ON events(subject) WHERE subject IS NOT NULL;

@@ -96,7 +96,7 @@ fn eight_threads_commit_a_hundred_and_sixty_events_without_gaps() {
 fn who_waits_longer_than_the_deadline_is_told_so_and_nothing_is_written() {
     let (_above, folder, mut holder) = store();
     let deadline = Duration::from_millis(60);
-    let mut other = Sqlite::open_with(&folder, &Options { deadline }).unwrap();
+    let mut other = Sqlite::open_with(&folder, &Options { deadline, ..Options::default() }).unwrap();
     let work = &mut |_, _| {
         let started = Instant::now();
         let busy = commit(&mut other, vec![post("t", "other", 1)]);
@@ -119,7 +119,8 @@ fn work_that_panics_leaves_nothing_behind_and_nobody_waiting() {
     let (_above, folder, mut store) = store();
     let panicked = catch_unwind(AssertUnwindSafe(|| store.transact(&mut |_, _| panic!("on purpose"))));
     assert!(panicked.is_err());
-    let mut other = Sqlite::open_with(&folder, &Options { deadline: Duration::ZERO }).unwrap();
+    let mut other =
+        Sqlite::open_with(&folder, &Options { deadline: Duration::ZERO, ..Options::default() }).unwrap();
     assert_eq!(commit(&mut other, vec![post("t", "x", 1)]).unwrap(), 1);
     assert_eq!(commit(&mut store, vec![post("t", "y", 1)]).unwrap(), 2);
 }
@@ -164,7 +165,7 @@ fn reading_leaves_no_file_and_no_changed_byte_behind() {
         commit(&mut store, bundle).unwrap();
     }
     drop(store);
-    assert_eq!(names(&folder), ["roundgate.db"]);
+    assert_eq!(names(&folder), ["roundgate.db", "roundgate.mark"]);
     let before = bytes(&folder);
 
     let mut store = Sqlite::open(&folder).unwrap();
@@ -174,7 +175,7 @@ fn reading_leaves_no_file_and_no_changed_byte_behind() {
     store.topics("").unwrap();
     store.transact(&mut |_, _| None).unwrap();
     drop(store);
-    assert_eq!(names(&folder), ["roundgate.db"]);
+    assert_eq!(names(&folder), ["roundgate.db", "roundgate.mark"]);
     assert_eq!(bytes(&folder), before);
 }
 
@@ -195,6 +196,6 @@ fn a_log_left_by_a_crash_is_folded_in_by_the_next_writer() {
     let mut store = Sqlite::open(&folder).unwrap();
     assert_eq!(commit(&mut store, vec![post("t", "x", 1)]).unwrap(), 2);
     drop(store);
-    assert_eq!(names(&folder), ["roundgate.db"]);
+    assert_eq!(names(&folder), ["roundgate.db", "roundgate.mark"]);
     assert_eq!(Sqlite::open(&folder).unwrap().snapshot().unwrap().1, 2);
 }

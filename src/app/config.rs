@@ -9,6 +9,7 @@ use super::AppError;
 use crate::interop::duration::parse_duration;
 use crate::model::issue::Millis;
 use crate::model::record::Bounds;
+use crate::store::sqlite::Synchronous;
 
 /// The file's name inside the store's folder.
 pub const FILE: &str = "config.toml";
@@ -24,6 +25,8 @@ pub struct Config {
     pub runner_lease: Millis,
     /// How much a worker may print on stdout, in bytes.
     pub output_cap: u64,
+    /// When a commit is on the disk.
+    pub synchronous: Synchronous,
 }
 
 impl Default for Config {
@@ -33,6 +36,7 @@ impl Default for Config {
             lease: 60 * 60 * 1000,
             runner_lease: 5 * 60 * 1000,
             output_cap: 4 << 20,
+            synchronous: Synchronous::Full,
         }
     }
 }
@@ -50,7 +54,7 @@ pub struct Entry {
     pub about: &'static str,
 }
 
-const KEYS: [(&str, &str); 7] = [
+const KEYS: [(&str, &str); 8] = [
     ("max_review_rounds", "rounds of a scope before a human is asked (1 to 100)"),
     ("no_progress", "equal failures in a row before a human is asked early (0 is off, to 100)"),
     ("step_retries", "lost or failed steps tried again before a human is asked (0 to 100)"),
@@ -58,6 +62,10 @@ const KEYS: [(&str, &str); 7] = [
     ("lease", "how long a claim by hand lasts (a duration such as 1h)"),
     ("runner_lease", "how long a runner's claim lasts unless renewed (a duration such as 5m)"),
     ("output_cap", "how much a worker may print on stdout (bytes, 1024 to 1073741824)"),
+    (
+        "synchronous",
+        "full: a change survives a power cut; normal: faster, the latest may be lost (full or normal)",
+    ),
 ];
 
 /// The file of a store.
@@ -133,6 +141,7 @@ pub fn get(config: &Config, key: &str) -> Option<String> {
         "lease" => duration(config.lease),
         "runner_lease" => duration(config.runner_lease),
         "output_cap" => config.output_cap.to_string(),
+        "synchronous" => config.synchronous.as_str().to_owned(),
         _ => return None,
     })
 }
@@ -154,6 +163,12 @@ fn put(config: &mut Config, key: &str, text: &str) -> Result<(), String> {
         "lease" => config.lease = length(key, text)?,
         "runner_lease" => config.runner_lease = length(key, text)?,
         "output_cap" => config.output_cap = number(key, text, 1024, 1 << 30)?.into(),
+        "synchronous" => {
+            config.synchronous = [Synchronous::Full, Synchronous::Normal]
+                .into_iter()
+                .find(|known| known.as_str() == text)
+                .ok_or_else(|| format!("{key} is full or normal, not {text:?}"))?;
+        }
         _ => {
             let known: Vec<&str> = keys().collect();
             return Err(format!("{key:?} is not a key; the keys are {}", known.join(", ")));

@@ -88,6 +88,9 @@ pub enum AppError {
     /// There is no store to be found.
     #[error("there is no store here or in any folder above {}", .0.display())]
     NoStore(PathBuf),
+    /// A store is where a backup should go.
+    #[error("there is a store in {}", .0.display())]
+    StoreInPlace(PathBuf),
     /// A root has no worker for what must be done.
     #[error("{root} has no worker for the role {role}")]
     NoWorker {
@@ -132,16 +135,16 @@ impl AppError {
             AppError::Store(error) => match error {
                 StoreError::Busy { .. } => 6,
                 StoreError::Missing { .. } => 3,
-                StoreError::Exists { .. } => 4,
+                StoreError::Exists { .. } | StoreError::Taken { .. } => 4,
                 StoreError::Foreign { .. }
                 | StoreError::Newer { .. }
                 | StoreError::Damaged { .. }
                 | StoreError::OldSqlite { .. } => 7,
-                StoreError::ReadOnly { .. } => 5,
+                StoreError::ReadOnly { .. } | StoreError::Network { .. } => 5,
                 _ => 1,
             },
             AppError::BadId { .. } | AppError::NoIssue(_) | AppError::NoStore(_) => 3,
-            AppError::Ambiguous { .. } => 4,
+            AppError::Ambiguous { .. } | AppError::StoreInPlace(_) => 4,
             AppError::BadActor { .. }
             | AppError::Usage(_)
             | AppError::Plan { .. }
@@ -162,6 +165,8 @@ impl AppError {
             AppError::Store(StoreError::Missing { .. }) | AppError::NoStore(_) => "no_store",
             AppError::Store(StoreError::Exists { .. }) => "store_exists",
             AppError::Store(StoreError::ReadOnly { .. }) => "read_only",
+            AppError::Store(StoreError::Taken { .. }) => "file_exists",
+            AppError::Store(StoreError::Network { .. }) => "network_fs",
             AppError::Store(StoreError::Full) => "disk_full",
             AppError::Store(StoreError::Newer { .. }) => "newer_store",
             AppError::Store(StoreError::Foreign { .. }) => "not_a_store",
@@ -169,6 +174,7 @@ impl AppError {
             AppError::Store(_) => "store",
             AppError::BadId { .. } | AppError::NoIssue(_) => "not_found",
             AppError::Ambiguous { .. } => "ambiguous",
+            AppError::StoreInPlace(_) => "store_exists",
             AppError::BadActor { .. } | AppError::Usage(_) => "usage",
             AppError::Plan { .. } => "plan",
             AppError::PlanConflict(_) => "plan_conflict",

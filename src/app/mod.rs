@@ -3,7 +3,9 @@
 
 pub mod ambient;
 pub mod asks;
+pub mod backup;
 pub mod config;
+pub mod doctor;
 mod error;
 pub mod explain;
 pub mod forum;

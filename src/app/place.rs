@@ -4,12 +4,16 @@
 use std::path::{Path, PathBuf};
 
 use super::AppError;
-use crate::store::sqlite::Sqlite;
+use super::config::Config;
+use crate::store::sqlite::{Options, Sqlite};
 
 /// The name of a store's folder.
 pub const FOLDER: &str = ".roundgate";
 /// The name of the database inside it.
 pub const DATABASE: &str = "roundgate.db";
+
+/// Set to 1, it lets a store live on a network file system.
+pub const ALLOW_NETWORK: &str = "ROUNDGATE_ALLOW_NETWORK_FS";
 
 /// The store that is meant: the one that is named, or the nearest one at or above `start`.
 ///
@@ -36,5 +40,20 @@ pub fn is_store(folder: &Path) -> bool {
 /// # Errors
 /// When there is one already, or the folder cannot be written.
 pub fn init(folder: &Path) -> Result<Sqlite, AppError> {
-    Ok(Sqlite::init(folder)?)
+    Ok(Sqlite::init_with(folder, &options(&Config::default()))?)
+}
+
+/// Opens a store as its configuration says.
+///
+/// # Errors
+/// When there is none, or something else.
+pub fn open(folder: &Path, config: &Config) -> Result<Sqlite, AppError> {
+    Ok(Sqlite::open_with(folder, &options(config))?)
+}
+
+/// How a store is opened: as the configuration says, and on a network file system only where
+/// `ROUNDGATE_ALLOW_NETWORK_FS=1` takes the risk.
+pub fn options(config: &Config) -> Options {
+    let network = std::env::var_os(ALLOW_NETWORK).is_some_and(|value| value == "1");
+    Options { synchronous: config.synchronous, network, ..Options::default() }
 }

@@ -67,7 +67,7 @@ impl Context {
     /// A session at the store.
     pub fn session(&self) -> Result<Session, AppError> {
         let folder = self.store_folder()?;
-        let store = Sqlite::open(&folder)?;
+        let store = place::open(&folder, &config::load(&folder)?)?;
         self.session_at(&folder, store)
     }
 
@@ -80,6 +80,11 @@ impl Context {
             actor: self.actor()?,
             config: config::load(folder)?,
         })
+    }
+
+    /// Where the time comes from.
+    pub fn clock(&self) -> Result<Clock, AppError> {
+        clock()
     }
 
     /// Who acts: `--as`, `ROUNDGATE_ACTOR`, the login name, else `uid:N`.

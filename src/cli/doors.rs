@@ -6,7 +6,9 @@ use clap::{Parser, Subcommand};
 
 use super::context::{Context, GlobalArgs};
 use super::output::{self, Failure};
-use super::{asks, config, forum, graph, import, init, issues, log, plan, rounds, run, status, tick};
+use super::{
+    asks, backup, config, doctor, forum, graph, import, init, issues, log, plan, rounds, run, status, tick,
+};
 use crate::app::AppError;
 
 const EXIT_CODES: &str = "Exit codes:
@@ -61,6 +63,12 @@ enum Command {
     Run(run::RunArgs),
     /// Import another tracker's export
     Import(import::ImportArgs),
+    /// Check that the store is what was written to it
+    Doctor(doctor::DoctorArgs),
+    /// Copy the store to a new file, and verify the copy
+    Backup(backup::BackupArgs),
+    /// Put a backup in the place of the store
+    Restore(backup::RestoreArgs),
     /// Read and change the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -120,6 +128,9 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Plan(command) => plan::run(context, command),
         Command::Run(args) => run::run(context, args),
         Command::Import(args) => import::run(context, args),
+        Command::Doctor(args) => doctor::run(context, args),
+        Command::Backup(args) => backup::backup(context, args),
+        Command::Restore(args) => backup::restore(context, args),
         Command::Config(command) => config::run(context, command),
         Command::Completions { shell } => {
             let mut script = Vec::new();

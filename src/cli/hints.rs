@@ -17,6 +17,7 @@ pub fn hint(error: &AppError) -> Option<String> {
         AppError::NoStore(_) => {
             "roundgate init makes one here; --store or ROUNDGATE_STORE names another".to_owned()
         }
+        AppError::StoreInPlace(_) => "--force keeps it aside under another name".to_owned(),
         AppError::BadActor { .. } => "name the actor with --as or ROUNDGATE_ACTOR".to_owned(),
         AppError::Plan { .. } => "roundgate plan check FILE checks a plan without applying it".to_owned(),
         AppError::PlanConflict(_) => {
@@ -43,7 +44,13 @@ fn stored(error: &StoreError) -> Option<String> {
             "the file was left as it is; name another store with --store".to_owned()
         }
         StoreError::Damaged { .. } => {
-            "nothing was written; restore a backup of the store's folder".to_owned()
+            "nothing was written; roundgate doctor says what is wrong, roundgate restore FILE --force puts a backup in place"
+                .to_owned()
+        }
+        StoreError::Taken { .. } => "nothing is ever written over; name a new file".to_owned(),
+        StoreError::Network { .. } => {
+            "name a folder on a local disk with --store, or set ROUNDGATE_ALLOW_NETWORK_FS=1 to use it all the same"
+                .to_owned()
         }
         StoreError::OldSqlite { .. } => "build with the bundled SQLite".to_owned(),
         StoreError::Busy { .. } => "try again".to_owned(),

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::context::Context;
-use crate::app::{AppError, place};
+use crate::app::{AppError, config, place};
 use crate::store::StoreError;
 
 #[derive(Debug, Args)]
@@ -16,7 +16,7 @@ pub fn run(context: &Context, _: InitArgs) -> Result<u8, AppError> {
         Ok(_) => true,
         Err(AppError::Store(StoreError::Exists { .. })) => {
             // It must still be a store: opening says so, or says what it is.
-            crate::store::sqlite::Sqlite::open(&folder)?;
+            place::open(&folder, &config::load(&folder)?)?;
             false
         }
         Err(other) => return Err(other),

@@ -1,8 +1,10 @@
 //! The command line: one file a command, each of which parses, calls a use case, and renders.
 
 mod asks;
+mod backup;
 mod config;
 mod context;
+mod doctor;
 mod doors;
 mod forum;
 mod graph;

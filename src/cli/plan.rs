@@ -7,8 +7,7 @@ use serde_json::json;
 
 use super::context::Context;
 use crate::app::plan::{self, PlanReport};
-use crate::app::{AppError, Session, place};
-use crate::store::sqlite::Sqlite;
+use crate::app::{AppError, Session, config, place};
 
 #[derive(Debug, Subcommand)]
 pub enum PlanCommand {
@@ -57,7 +56,7 @@ fn check(context: &Context, file: &Path) -> Result<u8, AppError> {
 pub fn session_or_new(context: &Context) -> Result<(PathBuf, Session), AppError> {
     match context.store_folder() {
         Ok(folder) if place::is_store(&folder) => {
-            let session = context.session_at(&folder, Sqlite::open(&folder)?)?;
+            let session = context.session_at(&folder, place::open(&folder, &config::load(&folder)?)?)?;
             Ok((folder, session))
         }
         Ok(_) | Err(AppError::NoStore(_)) => {

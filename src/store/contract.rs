@@ -118,6 +118,20 @@ pub enum StoreError {
         /// The newest known.
         known: i64,
     },
+    /// A new file was asked for, and something has its name.
+    #[error("{} is there already", .path.display())]
+    Taken {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file system cannot keep a store.
+    #[error("{} is on {kind}, where locks and syncs cannot be relied on: a store there can lose data", .path.display())]
+    Network {
+        /// The folder.
+        path: PathBuf,
+        /// The sort of file system.
+        kind: &'static str,
+    },
     /// A stored row does not say anything the program understands.
     #[error("the store is damaged: {what}")]
     Damaged {

@@ -10,6 +10,7 @@ use serde::de::value::{Error as WordError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde::{Deserialize, Serialize};
 
+use super::chain::Hash;
 use super::table::Table;
 use crate::store::StoreError;
 
@@ -39,6 +40,18 @@ impl<'r> Columns<'r> {
             _ => "?".to_owned(),
         };
         StoreError::Damaged { what: format!("{} row {row}, column {name}: {why}", self.table.name) }
+    }
+
+    /// A hash.
+    pub(super) fn hash(&mut self) -> Result<Hash, StoreError> {
+        self.next += 1;
+        match self.row.get_ref(self.next - 1) {
+            Ok(ValueRef::Blob(bytes)) => {
+                bytes.try_into().map(Hash::of).map_err(|_| self.damaged(&"it is not 32 bytes"))
+            }
+            Ok(other) => Err(self.damaged(&format_args!("a hash is {}", other.data_type()))),
+            Err(why) => Err(self.damaged(&why)),
+        }
     }
 
     /// A text, or NULL.

@@ -10,18 +10,24 @@ use std::time::Instant;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fault::{Stopped, explain_io};
-use super::open::check_sqlite;
+use super::open::{Options, check_sqlite};
 use super::place::Place;
-use super::schema;
+use super::{filesystem, mark, schema};
 use crate::store::StoreError;
 
 /// Makes the database in a folder, and the folder if it is not there.
-pub(super) fn init(folder: &Path) -> Result<Place, StoreError> {
+pub(super) fn init(folder: &Path, options: &Options) -> Result<Place, StoreError> {
     check_sqlite()?;
+    filesystem::check(folder, options.network)?;
     make_folder(folder)?;
     let place = Place::in_folder(folder)?;
     if place.taken()? {
         return Err(StoreError::Exists { path: place.folder });
+    }
+    if place.log_left() && !place.taken()? {
+        // SQLite would take it for the new database's own, and play it back into it.
+        let reason = "there is a write-ahead log beside it, and not the database it belongs to".to_owned();
+        return Err(StoreError::Foreign { path: place.file, reason });
     }
     // Mode 0600 from the first byte on. The file is closed here and only SQLite opens it again.
     let unfinished = tempfile::Builder::new()
@@ -33,6 +39,8 @@ pub(super) fn init(folder: &Path) -> Result<Place, StoreError> {
     build(&unfinished)
         .map_err(|e| Stopped::Sqlite(e).explain(&place.folder, "create the database", started))?;
 
+    // What a mark says is said of another database, one that is gone.
+    mark::remove(&place)?;
     // Without replacing: of two that do this at once, one is told that the store exists.
     unfinished.persist_noclobber(&place.file).map_err(|e| match e.error.kind() {
         io::ErrorKind::AlreadyExists => StoreError::Exists { path: place.folder.clone() },
@@ -46,7 +54,7 @@ pub(super) fn init(folder: &Path) -> Result<Place, StoreError> {
 }
 
 /// The folder is its owner's alone. Folders above it, and one that is there already, are not touched.
-fn make_folder(folder: &Path) -> Result<(), StoreError> {
+pub(super) fn make_folder(folder: &Path) -> Result<(), StoreError> {
     let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
     if let Some(above) = above {
         fs::create_dir_all(above).map_err(|e| explain_io(above, "create", e))?;

@@ -3,6 +3,7 @@
 
 use rusqlite::{Connection, Params, Row};
 
+use super::chain::Head;
 use super::fault::Stopped;
 use super::row;
 use super::table::Table;
@@ -16,6 +17,19 @@ pub(super) fn revision(conn: &Connection) -> Result<Revision, Stopped> {
     let mut statement = conn.prepare_cached("SELECT coalesce(max(seq), 0) FROM events")?;
     let last: i64 = statement.query_row((), |row| row.get(0))?;
     Ok(Revision::try_from(last).unwrap_or(0))
+}
+
+/// The number and the hash of the last event.
+pub(super) fn head(conn: &Connection) -> Result<Head, Stopped> {
+    let found = some(conn, &row::EVENTS.select("ORDER BY seq DESC LIMIT 1"), (), row::link_from)?;
+    Ok(found.into_iter().next().unwrap_or(Head::NONE))
+}
+
+/// The number and the hash of one event.
+pub(super) fn link(conn: &Connection, seq: Revision) -> Result<Option<Head>, Stopped> {
+    let seq = i64::try_from(seq).unwrap_or(i64::MAX);
+    let found = some(conn, &row::EVENTS.select("WHERE seq = ?1"), (seq,), row::link_from)?;
+    Ok(found.into_iter().next())
 }
 
 /// Everything the rules read. To be called within a transaction: it is several statements.

@@ -1,18 +1,30 @@
 //! The store in one SQLite file. Of all modules, only `row` knows columns, and only `open` and
 //! `init` know how a connection is set up.
 
+mod backup;
+mod chain;
+mod check;
 mod column;
 mod fault;
+mod filesystem;
 mod init;
 mod load;
+mod mark;
 mod open;
 mod patience;
 mod persist;
 mod place;
+mod repair;
+mod replay;
+mod restore;
 mod row;
 mod schema;
 mod store;
 mod table;
 
-pub use open::Options;
+pub use backup::{Copied, backup};
+pub use check::{Check, Examined, Finding, examine};
+pub use open::{Options, Synchronous};
+pub use repair::{Repair, refresh_mark, repair};
+pub use restore::{Restored, restore};
 pub use store::Sqlite;

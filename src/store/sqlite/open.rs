@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::fault::Stopped;
 use super::place::Place;
-use super::{patience, schema};
+use super::{filesystem, mark, patience, schema};
 use crate::store::StoreError;
 
 /// SQLite 3.7.0 to 3.51.2 can lose committed data when a write and a checkpoint overlap.
@@ -22,12 +22,48 @@ const STATEMENTS: usize = 64;
 pub struct Options {
     /// How long to wait for others before giving up. The default is 10 seconds.
     pub deadline: Duration,
+    /// When the log is synced. The default is [`Synchronous::Full`].
+    pub synchronous: Synchronous,
+    /// Whether a file system is accepted on which locks cannot be relied on. The default is not.
+    pub network: bool,
+}
+
+/// When a commit is on the disk.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Synchronous {
+    /// Before it is acknowledged: it survives a power cut.
+    #[default]
+    Full,
+    /// Some time later: a power cut may take the latest commits back, all or none of each. What is
+    /// lost that way is noticed at the next opening.
+    Normal,
+}
+
+impl Synchronous {
+    /// The word in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Synchronous::Full => "full",
+            Synchronous::Normal => "normal",
+        }
+    }
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { deadline: Duration::from_secs(10) }
+        Options { deadline: Duration::from_secs(10), synchronous: Synchronous::Full, network: false }
     }
+}
+
+/// How far a connection trusts and shares the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// As every command does: with others, and not past the mark.
+    Shared,
+    /// Whatever the mark says: for whoever looks at damage, or at a copy.
+    Unmarked,
+    /// The same, and nobody else may have it open until this connection is closed.
+    Alone,
 }
 
 /// An open database, and what has to be done before it is closed.
@@ -59,15 +95,26 @@ pub(super) fn check_sqlite() -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Opens the store at a place, and makes sure that it is one before anything is written.
+/// Opens the store at a place, and makes sure that it is one, and all of it, before anything is
+/// written.
 pub(super) fn open(place: Place, options: &Options) -> Result<Handle, StoreError> {
-    check_sqlite()?;
-    place.check()?;
-    let (path, started) = (place.file.clone(), Instant::now());
-    connect(place, options).map_err(|stopped| stopped.explain(&path, "open the store", started))
+    open_for(place, options, Access::Shared)
 }
 
-fn connect(place: Place, options: &Options) -> Result<Handle, Stopped> {
+/// The same, for a purpose.
+pub(super) fn open_for(place: Place, options: &Options, access: Access) -> Result<Handle, StoreError> {
+    check_sqlite()?;
+    place.check()?;
+    filesystem::check(&place.folder, options.network)?;
+    let (path, started) = (place.file.clone(), Instant::now());
+    connect(place, options, access).map_err(|stopped| stopped.explain(&path, "open the store", started))
+}
+
+fn connect(place: Place, options: &Options, access: Access) -> Result<Handle, Stopped> {
+    // Before the database is read: a commit comes before its mark, so that what is read now can only
+    // be behind what is there then.
+    let mark = mark::read(&place);
+
     // No CREATE: a store that was moved away must not come back empty. No URI: a path is a path.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_NOFOLLOW
@@ -81,14 +128,22 @@ fn connect(place: Place, options: &Options) -> Result<Handle, Stopped> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     let handle = Handle { conn, place, wrote: false };
 
-    harden(&handle.conn)?;
+    harden(&handle.conn, options.synchronous)?;
+    if access == Access::Alone {
+        // Before the first read: from then on a lock on the file itself is held, which nobody gets
+        // while others have it open, idle or not.
+        handle.conn.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))?;
+    }
     schema::check(&handle.conn, &handle.place.file)?;
+    if access == Access::Shared {
+        mark::check(&handle.conn, &mark)?;
+    }
     Ok(handle)
 }
 
 /// Switches of one connection. None of them touches the file; `journal_mode` is not among them,
 /// because setting it skips the busy handler and fails under a crowd. `init` sets it once.
-fn harden(conn: &Connection) -> rusqlite::Result<()> {
+fn harden(conn: &Connection, synchronous: Synchronous) -> rusqlite::Result<()> {
     let switches = [
         (DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true),
         // No SQL may corrupt the file, not even SQL that is already in its schema.
@@ -106,8 +161,8 @@ fn harden(conn: &Connection) -> rusqlite::Result<()> {
     for (switch, on) in switches {
         conn.set_db_config(switch, on)?;
     }
-    // An acknowledged change survives a power cut: the log is synced at every commit.
-    conn.pragma_update(None, "synchronous", "FULL")?;
+    // Full: an acknowledged change survives a power cut, because the log is synced at every commit.
+    conn.pragma_update(None, "synchronous", synchronous.as_str())?;
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(())

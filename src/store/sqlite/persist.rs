@@ -5,18 +5,23 @@
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
+use super::chain::Hash;
 use super::fault::Stopped;
 use super::row;
 use crate::model::change::{Change, Event};
 use crate::store::StoreError;
 
-/// Writes one event. To be called within a transaction, in the order of the events.
-pub(super) fn event(conn: &Connection, event: &Event) -> Result<(), Stopped> {
-    run(conn, &row::EVENTS.insert(), row::event_row(event)?)?;
-    project(conn, event)
+/// Writes one event after the one with the hash `before`, and gives its own. To be called within a
+/// transaction, in the order of the events.
+pub(super) fn event(conn: &Connection, event: &Event, before: Hash) -> Result<Hash, Stopped> {
+    let (values, hash) = row::event_row(event, before)?;
+    run(conn, &row::EVENTS.insert(), values)?;
+    project(conn, event)?;
+    Ok(hash)
 }
 
-fn project(conn: &Connection, event: &Event) -> Result<(), Stopped> {
+/// Writes what one event comes to in the tables.
+pub(super) fn project(conn: &Connection, event: &Event) -> Result<(), Stopped> {
     let (seq, at) = (event.seq, event.at);
     let expect_one = |touched: usize| match touched {
         1 => Ok(()),

@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use super::chain::Head;
 use super::fault::Stopped;
 use super::open::{self, Handle, Options};
 use super::place::Place;
-use super::{init, load, persist};
+use super::{init, load, mark, persist};
 use crate::model::change::Event;
 use crate::model::record::Post;
 use crate::model::snapshot::Snapshot;
@@ -31,8 +32,16 @@ impl Sqlite {
     /// # Errors
     /// [`StoreError::Exists`] when the folder has one; [`StoreError::ReadOnly`] where none can be made.
     pub fn init(folder: &Path) -> Result<Sqlite, StoreError> {
-        let place = init::init(folder)?;
-        Ok(Sqlite { handle: open::open(place, &Options::default())? })
+        Sqlite::init_with(folder, &Options::default())
+    }
+
+    /// The same, with choices.
+    ///
+    /// # Errors
+    /// As for [`Sqlite::init`].
+    pub fn init_with(folder: &Path, options: &Options) -> Result<Sqlite, StoreError> {
+        let place = init::init(folder, options)?;
+        Ok(Sqlite { handle: open::open(place, options)? })
     }
 
     /// Opens the store in a folder.
@@ -78,21 +87,21 @@ impl Sqlite {
 fn write(
     conn: &mut Connection,
     work: &mut dyn FnMut(Snapshot, Revision) -> Option<Vec<Event>>,
-) -> Result<(Revision, bool), Stopped> {
+) -> Result<(Revision, Option<Head>), Stopped> {
     // IMMEDIATE: a transaction that reads first and then wants to write ignores the busy handler, and
     // loses against everyone who wrote meanwhile.
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let revision = load::revision(&tx)?;
-    let events = work(load::snapshot(&tx)?, revision).unwrap_or_default();
-    numbering::check(&events, revision)?;
-    let Some(last) = events.last() else {
-        return Ok((revision, false));
-    };
+    let mut head = load::head(&tx)?;
+    let events = work(load::snapshot(&tx)?, head.seq).unwrap_or_default();
+    numbering::check(&events, head.seq)?;
+    if events.is_empty() {
+        return Ok((head.seq, None));
+    }
     for event in &events {
-        persist::event(&tx, event)?;
+        head = Head { seq: event.seq, hash: persist::event(&tx, event, head.hash)? };
     }
     tx.commit()?;
-    Ok((last.seq, true))
+    Ok((head.seq, Some(head)))
 }
 
 impl Store for Sqlite {
@@ -106,7 +115,7 @@ impl Store for Sqlite {
     ) -> Result<Revision, StoreError> {
         let path = self.file().to_owned();
         let started = Instant::now();
-        let Handle { conn, wrote, .. } = &mut self.handle;
+        let Handle { conn, wrote, place } = &mut self.handle;
         let explained = |stopped: Stopped| stopped.explain(&path, "write the store", started);
 
         // A file that can only be read would let the work begin and fail at its first change.
@@ -115,7 +124,11 @@ impl Store for Sqlite {
             return Err(StoreError::ReadOnly { path, reason });
         }
         let (revision, committed) = write(conn, work).map_err(explained)?;
-        *wrote |= committed;
+        if let Some(head) = committed {
+            *wrote = true;
+            // The change is made, whatever becomes of the mark.
+            mark::write(place, head).ok();
+        }
         Ok(revision)
     }
 

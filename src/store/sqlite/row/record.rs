@@ -1,8 +1,9 @@
 //! Events, posts and what the policies remember.
 
 use rusqlite::Row;
-use rusqlite::types::Value;
+use rusqlite::types::{Value, ValueRef};
 
+use super::super::chain::{Hash, Head};
 use super::super::column::{self, Columns};
 use super::super::table::Table;
 use crate::model::change::Event;
@@ -15,7 +16,7 @@ use crate::store::{StoreError, Topic};
 pub(in super::super) static EVENTS: Table = Table {
     name: "events",
     key: &["seq"],
-    columns: &["seq", "at", "actor", "cause", "tick", "subject", "change"],
+    columns: &["seq", "at", "actor", "cause", "tick", "subject", "change", "hash"],
 };
 
 pub(in super::super) static POSTS: Table =
@@ -64,8 +65,9 @@ pub(in super::super) static RESERVED_IDS: Table =
 pub(in super::super) static ANNOTATIONS: Table =
     Table { name: "annotations", key: &["seq"], columns: &["seq", "issue", "kind", "text"] };
 
-pub(in super::super) fn event_row(event: &Event) -> Result<Vec<Value>, StoreError> {
-    Ok(vec![
+/// An event, with the hash that chains it to the one before.
+pub(in super::super) fn event_row(event: &Event, before: Hash) -> Result<(Vec<Value>, Hash), StoreError> {
+    let mut row = vec![
         column::int(event.seq)?,
         column::int(event.at)?,
         column::text(event.actor.as_str()),
@@ -73,7 +75,10 @@ pub(in super::super) fn event_row(event: &Event) -> Result<Vec<Value>, StoreErro
         event.tick.map_or(Ok(Value::Null), column::int)?,
         column::maybe_text(event.change.subject().map(IssueId::as_str)),
         column::json(&event.change)?,
-    ])
+    ];
+    let hash = before.then(row.iter().map(ValueRef::from));
+    row.push(Value::Blob(hash.bytes().to_vec()));
+    Ok((row, hash))
 }
 
 pub(in super::super) fn event_from(row: &Row<'_>) -> Result<Event, StoreError> {
@@ -85,6 +90,27 @@ pub(in super::super) fn event_from(row: &Row<'_>) -> Result<Event, StoreError> {
     let tick = row.maybe_int()?;
     row.skip();
     Ok(Event { seq, at, actor, cause, tick, change: row.json()? })
+}
+
+/// The number of an event and the hash it is stored with, of a row that was selected with all columns.
+pub(in super::super) fn link_from(row: &Row<'_>) -> Result<Head, StoreError> {
+    let mut row = Columns::of(row, &EVENTS);
+    let seq = row.int()?;
+    (1..EVENTS.columns.len() - 1).for_each(|_| row.skip());
+    Ok(Head { seq, hash: row.hash()? })
+}
+
+/// The hash that an event should have been stored with, from its other columns as they are.
+pub(in super::super) fn due_hash(row: &Row<'_>, before: Hash) -> rusqlite::Result<Hash> {
+    let columns = 0..EVENTS.columns.len() - 1;
+    let values: Vec<ValueRef<'_>> = columns.map(|n| row.get_ref(n)).collect::<rusqlite::Result<_>>()?;
+    Ok(before.then(values.into_iter()))
+}
+
+/// A post with the event that put it there.
+pub(in super::super) fn numbered_post_from(row: &Row<'_>) -> Result<(u64, Post), StoreError> {
+    let seq = Columns::of(row, &POSTS).int()?;
+    Ok((seq, post_from(row)?))
 }
 
 pub(in super::super) fn post_row(post: &Post, seq: u64) -> Result<Vec<Value>, StoreError> {
