@@ -41,6 +41,8 @@ pub fn backup(folder: &Path, file: &Path) -> Result<BackupView, AppError> {
         let own = format!("{name} is what a store calls its own files; give the backup another name");
         return Err(AppError::Usage(own));
     }
+    let above = file.parent().filter(|above| !above.as_os_str().is_empty());
+    above.map_or(Ok(()), there)?;
     let copied = sqlite::backup(folder, file, &place::options(&config::load(folder)?))?;
     Ok(BackupView { file: copied.file, revision: copied.revision, bytes: copied.bytes })
 }
@@ -54,11 +56,18 @@ pub fn restore(folder: &Path, file: &Path, force: bool, now: Millis) -> Result<R
     if !force && place::is_store(folder) {
         return Err(AppError::StoreInPlace(folder.to_owned()));
     }
+    there(file)?;
     let aside = force.then(|| free_name(folder, "before-restore", now));
     // The store may be in any state, and so may its configuration.
     let options = place::options(&config::load(folder).unwrap_or_default());
     let done = sqlite::restore(folder, file, aside.as_deref(), &options)?;
     Ok(RestoreView { store: folder.to_owned(), revision: done.revision, kept: done.aside })
+}
+
+/// A mistyped path is not found, and no fault of the store.
+fn there(path: &Path) -> Result<(), AppError> {
+    let what = || format!("look at {}", path.display());
+    path.metadata().map(drop).map_err(|source| AppError::File { what: what(), source })
 }
 
 /// A file name in a folder that says why and when, and is not taken.

@@ -123,9 +123,7 @@ pub(super) fn examine_open(
         Ok(snapshot) => {
             let finding = match &replayed {
                 Ok(made) => match difference(&snapshot, &made.snapshot) {
-                    None => {
-                        Finding::Sound(format!("{} issues, as the events left them", snapshot.graph().len()))
-                    }
+                    None => Finding::Sound(format!("{}, as the events left them", snapshot.graph().len())),
                     Some(what) => Finding::Fault(what),
                 },
                 Err(_) => unreplayed(),
