@@ -7,6 +7,8 @@ mod cli_fixture;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+use std::time::Duration;
 
 use cli_fixture::Place;
 use rusqlite::Connection;
@@ -196,4 +198,67 @@ fn a_store_in_use_is_not_taken_for_a_backup() {
     let other = Place::empty();
     let refused = other.refused(&["restore", place.database().to_str().unwrap()], 7);
     assert!(refused["message"].as_str().unwrap().contains("in use"), "{refused}");
+}
+
+/// Starts a command and kills it after a while; the longer ones get to their end.
+fn killed(place: &Place, arguments: &[&str], after: Duration) {
+    let mut command = place.command(arguments);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(after);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_restore_that_is_killed_leaves_the_old_store_or_the_new_one() {
+    let place = Place::worked();
+    place.ok(&["backup", "old.db"]);
+    let old = list(&place);
+    place.ok(&["issues", "create", "Later"]);
+    place.ok(&["backup", "new.db"]);
+    let new = list(&place);
+    let (mut before, mut after) = (0, 0);
+    for n in 0..40 {
+        place.ok(&["restore", "new.db", "--force"]);
+        killed(&place, &["restore", "old.db", "--force"], Duration::from_micros(n * 1_000));
+        let found = list(&place);
+        assert!(found == old || found == new, "killed after {n} ms");
+        if found == old {
+            after += 1
+        } else {
+            before += 1
+        }
+        assert_eq!(place.faults(), [""; 0], "killed after {n} ms");
+    }
+    eprintln!("{before} found the store before, {after} after");
+    assert!(before > 0);
+}
+
+#[test]
+fn a_repair_that_is_killed_leaves_the_tables_as_they_were_or_sound() {
+    let place = Place::worked();
+    let sound = list(&place);
+    for n in 0..25 {
+        place.sql("DELETE FROM posts; UPDATE issues SET title = 'Other'");
+        let broken = list(&place);
+        killed(&place, &["doctor", "--fix"], Duration::from_micros(n * 1_000));
+        let found = list(&place);
+        assert!(found == sound || found == broken, "killed after {n} ms");
+        assert_eq!(place.faults().is_empty(), found == sound, "killed after {n} ms");
+        place.ok(&["doctor", "--fix"]);
+        assert_eq!(list(&place), sound);
+    }
+}
+
+#[test]
+fn a_backup_that_is_killed_never_has_its_name_before_it_is_whole() {
+    let place = Place::worked();
+    for n in 0..25 {
+        let name = format!("copy-{n}.db");
+        killed(&place, &["backup", &name], Duration::from_micros(n * 1_000));
+        if place.cwd().join(&name).exists() {
+            place.ok(&["restore", &name, "--force"]);
+        }
+        assert_eq!(place.faults(), [""; 0]);
+    }
 }

@@ -48,10 +48,15 @@ impl Place {
     }
 
     pub fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_roundgate"));
         command.args(arguments).current_dir(self.cwd()).env_remove("ROUNDGATE_STORE");
         command.env("ROUNDGATE_ACTOR", "ann").env("ROUNDGATE_NOW", "1800000000000");
-        command.env("ROUNDGATE_SEED", "7").output().unwrap()
+        command.env("ROUNDGATE_SEED", "7");
+        command
     }
 
     /// Runs a command that must succeed; its stdout.
