@@ -55,7 +55,8 @@ pub struct Wish {
     pub runner: Option<Process>,
 }
 
-/// Gives an issue to an actor, or renews what the actor already holds.
+/// Gives an issue to an actor, or renews what the actor already holds. Two runners of one actor are two
+/// holders: what one of them works on, the other must not start as well.
 ///
 /// # Errors
 /// When somebody else holds it, when it is not ready, or when the actor may not judge it.
@@ -63,7 +64,8 @@ pub fn claim(snapshot: &Snapshot, id: &IssueId, wish: &Wish) -> Result<Vec<Primi
     let ix = find(snapshot, id)?;
     let issue = snapshot.graph().issue(ix);
     if let Some(held) = issue.state.claim() {
-        if held.actor == wish.actor && !held.expired(wish.now) {
+        let own = held.actor == wish.actor && (wish.runner.is_none() || wish.runner == held.runner);
+        if own && !held.expired(wish.now) {
             let renewed = Claim { expires_at: wish.now.saturating_add(wish.lease), ..held.clone() };
             return Ok(vec![Primitive::Claim { id: id.clone(), claim: renewed }]);
         }
@@ -187,4 +189,68 @@ pub(super) fn may_judge(snapshot: &Snapshot, id: &IssueId, actor: &Actor) -> Res
 pub(super) fn not_ready(id: &IssueId, hindrances: &[Hindrance]) -> Refusal {
     let why: Vec<String> = hindrances.iter().map(Hindrance::text).collect();
     Refusal::NotReady { id: id.clone(), why: why.join("; ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::change::Change;
+    use crate::model::issue::{Issue, Policy, Priority, State, Work};
+    use crate::model::tag::Tags;
+
+    fn held_by(runner: Option<Process>) -> (Snapshot, IssueId) {
+        let id: IssueId = "rg-a".parse().unwrap();
+        let claim = Claim { actor: "ann".parse().unwrap(), epoch: 1, expires_at: 100, runner, worker: None };
+        let issue = Issue {
+            id: id.clone(),
+            title: "work".to_owned(),
+            body: String::new(),
+            state: State::InProgress { claim },
+            tags: Tags::new().completed(),
+            priority: Priority::default(),
+            created_at: 1,
+            updated_at: 1,
+            revision: 1,
+            epoch: 1,
+            hands: [].into(),
+            failed_steps: 0,
+            policy: Policy::default(),
+            work: Work::default(),
+            key: None,
+        };
+        let mut snapshot = Snapshot::default();
+        snapshot.fold(&Change::IssueCreated { issue: Box::new(issue), parent: None }, 1);
+        (snapshot, id)
+    }
+
+    fn runner(pid: u32) -> Option<Process> {
+        Some(Process { boot_id: "boot".to_owned(), pid, started: 1 })
+    }
+
+    fn wish(runner: Option<Process>) -> Wish {
+        Wish { actor: "ann".parse().unwrap(), now: 50, lease: 100, runner }
+    }
+
+    #[test]
+    fn the_same_actor_renews_and_keeps_the_fencing_number() {
+        for (holder, wanted) in [(None, None), (runner(7), runner(7)), (runner(7), None)] {
+            let (snapshot, id) = held_by(holder.clone());
+            let renewed = claim(&snapshot, &id, &wish(wanted)).unwrap();
+            let expected = Claim {
+                expires_at: 150,
+                epoch: 1,
+                ..snapshot.graph().get(&id).unwrap().state.claim().unwrap().clone()
+            };
+            assert_eq!(renewed, [Primitive::Claim { id, claim: expected }]);
+        }
+    }
+
+    #[test]
+    fn another_runner_of_the_same_actor_is_another_holder() {
+        for holder in [runner(7), None] {
+            let (snapshot, id) = held_by(holder);
+            let refused = claim(&snapshot, &id, &wish(runner(8))).unwrap_err();
+            assert!(matches!(refused, Refusal::HeldBy { .. }), "{refused}");
+        }
+    }
 }
