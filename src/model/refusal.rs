@@ -59,7 +59,7 @@ pub enum Refusal {
         actor: Actor,
     },
     /// The fencing number is not the current one.
-    #[error("{id} was claimed again since: the fencing number is {current}, not {given}")]
+    #[error("{}", outdated(.id, *.given, *.current))]
     Fenced {
         /// The issue.
         id: IssueId,
@@ -292,6 +292,14 @@ pub enum Refusal {
         /// What contradicts what.
         why: String,
     },
+}
+
+/// An old fencing number: the issue was given back or taken away, and maybe claimed again.
+fn outdated(id: &IssueId, given: u64, current: u64) -> String {
+    if given == current {
+        return format!("{id} is not held under the fencing number {given} any more");
+    }
+    format!("{id} was claimed again since: the fencing number is {current}, not {given}")
 }
 
 impl Refusal {
