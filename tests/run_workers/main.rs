@@ -6,6 +6,7 @@
 mod asks;
 mod bad_answers;
 mod by_command;
+mod limits;
 #[path = "../run_fixture/mod.rs"]
 mod run_fixture;
 
