@@ -7,6 +7,7 @@ mod asks;
 mod bad_answers;
 mod by_command;
 mod limits;
+mod packets;
 #[path = "../run_fixture/mod.rs"]
 mod run_fixture;
 
