@@ -10,6 +10,8 @@ mod limits;
 mod packets;
 #[path = "../run_fixture/mod.rs"]
 mod run_fixture;
+mod side_by_side;
+mod stops;
 
 use roundgate::model::id::IssueId;
 use roundgate::model::issue::Issue;
