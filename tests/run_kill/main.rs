@@ -167,3 +167,33 @@ fn runs_killed_at_random_moments_come_to_the_same_end() {
         assert_eq!(story.ended(), wanted, "story {n} after {kills} kills");
     }
 }
+
+#[test]
+fn two_runs_that_are_killed_in_turn_take_over_from_each_other() {
+    let undisturbed = Story::new();
+    let started = Instant::now();
+    undisturbed.world.run(0);
+    let whole = started.elapsed();
+    let wanted = undisturbed.ended();
+    let stories = std::env::var("ROUNDGATE_KILL_RUNS").map_or(8, |n| n.parse().unwrap());
+    let mut rng = fastrand::Rng::with_seed(4_387);
+    for n in 0..stories {
+        let story = Story::new();
+        let start = || {
+            let mut run = story.world.command(&["run", "plan.toml"]);
+            run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let mut pair = [start(), start()];
+        for kill in 0..8 {
+            std::thread::sleep(whole.mul_f64(0.5 * rng.f64()));
+            pair[kill % 2].kill().unwrap();
+            pair[kill % 2].wait().unwrap();
+            pair[kill % 2] = start();
+        }
+        for run in pair {
+            let said = Said::of(run.wait_with_output().unwrap());
+            assert_eq!(said.code, Some(0), "story {n}: {said:#?}");
+        }
+        assert_eq!(story.ended(), wanted, "story {n}");
+    }
+}
