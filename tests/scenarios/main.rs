@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should stop")]
 
+mod naming;
 mod script;
 mod stage;
 mod transcript;

@@ -3,21 +3,21 @@
 
 use std::fmt::Write;
 
-use roundgate::engine::{Decision, Forge, Transition, compile, decide};
+use roundgate::engine::{Decision, decide};
 use roundgate::model::act::{answer, claim, close, create, edges, open, packet, retry, update, verdict};
 use roundgate::model::apply::{Author, apply};
 use roundgate::model::id::{Actor, IssueId};
 use roundgate::model::issue::{Millis, Outcome, Policy, Priority};
 use roundgate::model::primitive::Primitive;
 use roundgate::model::readiness::{hindrances, ready};
-use roundgate::model::record::{Answer, AskKind, Bounds, Opinion, Verdict};
+use roundgate::model::record::{Answer, Bounds, Opinion, Verdict};
 use roundgate::model::refusal::Refusal;
 use roundgate::model::snapshot::Snapshot;
 use roundgate::model::tag::Tag;
 use roundgate::model::waits::Waits;
 
 use crate::script::{Act, Deed, Expect, Line, Node, Script, Step};
-use crate::transcript;
+use crate::{naming, transcript};
 
 /// Why an act has no effect.
 enum Halt {
@@ -159,7 +159,7 @@ impl Stage {
             self.show();
             return Ok(false);
         };
-        let primitives = self.compile(&transition)?;
+        let primitives = naming::compile(&self.snapshot, &transition, self.now, &self.defaults)?;
         let before = self.snapshot.all_rounds().count() + self.snapshot.asks().count();
         self.carry_out(&primitives, &Actor::engine()).map_err(|e| format!("{transition:?}: {e}"))?;
         self.list(&primitives);
@@ -169,32 +169,6 @@ impl Stage {
         }
         self.show();
         Ok(true)
-    }
-
-    /// Compiles with readable ids: once with any, to learn what the new nodes are, then with their names.
-    fn compile(&self, transition: &Transition) -> Result<Vec<Primitive>, String> {
-        let with = |names: &[String]| {
-            let mut given = 0;
-            let mut next_id = || {
-                given += 1;
-                let id = names.get(given - 1).cloned().unwrap_or_else(|| format!("new-{given}"));
-                id.parse().expect("an id")
-            };
-            let mut forge = Forge { now: self.now, defaults: &self.defaults, next_id: &mut next_id };
-            let primitives = compile(&self.snapshot, transition, &mut forge);
-            primitives.map(|primitives| (primitives, given)).ok_or(format!("{transition:?} did not compile"))
-        };
-        let (primitives, given) = with(&[])?;
-        let new = |at: usize| format!("new-{at}").parse::<IssueId>().expect("an id");
-        let names: Vec<String> = (1..=given).map(|at| self.free(&name(&primitives, &new(at)))).collect();
-        Ok(with(&names)?.0)
-    }
-
-    /// A name that no issue has: the second bearer gets `_2`.
-    fn free(&self, name: &str) -> String {
-        let taken = |name: &str| name.parse().is_ok_and(|id| self.snapshot.taken(&id));
-        let mut tries = std::iter::once(name.to_owned()).chain((2..).map(|n| format!("{name}_{n}")));
-        tries.find(|name| !taken(name)).expect("there is always a number left")
     }
 
     fn carry_out(&mut self, primitives: &[Primitive], actor: &Actor) -> Result<(), Refusal> {
@@ -405,30 +379,4 @@ fn part(name: &str, parent: &str) -> Node {
         step_retries: None,
         self_review: None,
     }
-}
-
-/// What a new node should be called, by what the primitives make of it.
-fn name(primitives: &[Primitive], new: &IssueId) -> String {
-    let recorded = primitives.iter().find_map(|primitive| match primitive {
-        Primitive::SetRound { round } if round.attempt == *new => {
-            Some(format!("{}.attempt_{}", round.scope, round.number))
-        }
-        Primitive::SetRound { round } if round.review == *new => {
-            Some(format!("{}.review_{}", round.scope, round.number))
-        }
-        Primitive::OpenAsk { ask } if ask.id == *new => match (ask.kind, &ask.scope, ask.round, &ask.about) {
-            (AskKind::Rounds, Some(scope), Some(round), _) => Some(format!("{scope}.ask_{round}")),
-            (AskKind::Handoff, Some(scope), Some(round), _) => Some(format!("{scope}.handoff_{round}")),
-            (kind, _, _, Some(about)) => Some(format!("{about}.{}_ask", kind.as_str())),
-            _ => None,
-        },
-        _ => None,
-    });
-    let succeeds = || {
-        primitives.iter().find_map(|primitive| match primitive {
-            Primitive::Supersede { new: successor, old } if successor == new => Some(format!("{old}.again")),
-            _ => None,
-        })
-    };
-    recorded.or_else(succeeds).unwrap_or_else(|| "new".to_owned())
 }
