@@ -1,5 +1,7 @@
 //! The questions the engine puts to humans: their words, their choices and what each will do.
 
+use std::collections::BTreeSet;
+
 use super::compile::Forge;
 use super::decision::Cause;
 use crate::model::act::answer::{ABANDON, EXTRA_ROUND};
@@ -82,11 +84,14 @@ pub fn shortened(text: &str, limit: usize) -> String {
     format!("{kept}…")
 }
 
-/// What waits for a scope, in words for a choice's effect.
+/// What waits for a scope or for anything in it, in words for a choice's effect.
 fn releases(snapshot: &Snapshot, scope: Ix) -> String {
-    let graph = snapshot.graph();
-    let waiting: Vec<&str> =
-        graph.node(scope).blocks.iter().map(|&ix| graph.issue(ix).title.as_str()).collect();
+    let (graph, relation) = (snapshot.graph(), snapshot.relation());
+    let below = graph.subtree(scope);
+    let edges = below.iter().flat_map(|&ix| graph.node(ix).blocks.iter().copied());
+    let outside: BTreeSet<Ix> =
+        edges.filter(|&ix| !relation.resolved(ix) && !graph.at_or_below(ix, scope)).collect();
+    let waiting: Vec<&str> = outside.iter().map(|&ix| graph.issue(ix).title.as_str()).collect();
     match waiting.len() {
         0 => "nothing waits for it".to_owned(),
         1..=3 => format!("releases: {}", shortened(&waiting.join("; "), 200)),

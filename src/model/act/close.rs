@@ -63,7 +63,7 @@ pub fn close(snapshot: &Snapshot, id: &IssueId, closing: &Closing) -> Result<Vec
     if outcome == Outcome::Skipped {
         return skip(snapshot, ix, closing);
     }
-    guard(snapshot, ix, outcome)?;
+    guard(snapshot, ix, outcome, issue.state.claim().is_some())?;
     let by = issue.tags.executable().then(|| closing.actor.clone());
     Ok(vec![Primitive::Close { id: id.clone(), outcome, reason: closing.reason.clone(), by }])
 }
@@ -101,15 +101,18 @@ fn already_closed(
     Ok(Vec::new())
 }
 
-/// What closing with an outcome needs, beyond nobody else holding the issue.
-fn guard(snapshot: &Snapshot, ix: Ix, outcome: Outcome) -> Result<(), Refusal> {
+/// What closing with an outcome needs, beyond nobody else holding the issue. What came to stand before
+/// held work after it was claimed does not keep its holder from ending it, except that nothing ends in
+/// what was let go: a round may have been judged without it.
+fn guard(snapshot: &Snapshot, ix: Ix, outcome: Outcome, held: bool) -> Result<(), Refusal> {
     let (graph, relation) = (snapshot.graph(), snapshot.relation());
     let id = graph.id(ix);
     let planning = outcome == Outcome::Expanded;
     let mut others = hindrances(snapshot, ix);
     others.retain(|hindrance| match hindrance {
         Hindrance::Held { .. } | Hindrance::NotExecutable | Hindrance::UnresolvedChild(_) => false,
-        Hindrance::Blocked { .. } => !planning,
+        Hindrance::Blocked { .. } => !planning && !held,
+        Hindrance::Finished => !held || relation.let_go(ix),
         _ => true,
     });
     if !others.is_empty() {
