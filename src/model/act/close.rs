@@ -64,7 +64,7 @@ pub fn close(snapshot: &Snapshot, id: &IssueId, closing: &Closing) -> Result<Vec
         return skip(snapshot, ix, closing);
     }
     guard(snapshot, ix, outcome)?;
-    let by = issue.tags.executable().then(|| closing.actor.clone());
+    let by = Some(closing.actor.clone());
     Ok(vec![Primitive::Close { id: id.clone(), outcome, reason: closing.reason.clone(), by }])
 }
 
@@ -134,11 +134,12 @@ fn skip(snapshot: &Snapshot, ix: Ix, closing: &Closing) -> Result<Vec<Primitive>
     if reason.is_none() {
         return Err(Refusal::SkipNeedsReason(id.clone()));
     }
+    // Whoever skips an attempt has closed it, and may not judge it.
     let own = Primitive::Close {
         id: id.clone(),
         outcome: Outcome::Skipped,
         reason: closing.reason.clone(),
-        by: None,
+        by: Some(closing.actor.clone()),
     };
     let below = if closing.cascade { cascade(snapshot, ix, closing) } else { Vec::new() };
     Ok(std::iter::once(own).chain(below).collect())
@@ -148,7 +149,13 @@ fn cascade(snapshot: &Snapshot, ix: Ix, closing: &Closing) -> Vec<Primitive> {
     let graph = snapshot.graph();
     let why =
         format!("{} was skipped: {}", graph.id(ix), closing.reason.as_deref().unwrap_or("no reason given"));
-    skip_below(snapshot, ix, &why)
+    let mut primitives = skip_below(snapshot, ix, &why);
+    for primitive in &mut primitives {
+        if let Primitive::Close { by, .. } = primitive {
+            *by = Some(closing.actor.clone());
+        }
+    }
+    primitives
 }
 
 /// Closes as skipped whatever is open below a node. Asks become moot, claims are revoked, and scopes at
