@@ -18,3 +18,12 @@ fn whoever_skipped_the_attempt_may_not_judge_it() {
     assert!(matches!(refused, Refusal::SelfReview { .. }), "{refused:?}");
     stage.judge("t-2", Pass, "bob").unwrap();
 }
+
+#[test]
+fn a_question_cannot_be_a_scope_and_so_be_closed_by_opening_it() {
+    let mut stage = Stage::with_root();
+    let refused = stage.add("q", Some("root"), "kind:ask flow:review-gated-v1").unwrap_err();
+    assert!(matches!(refused, Refusal::Tags(TagSetError::AskWithPolicy(_))), "{refused:?}");
+    stage.add("q", Some("root"), "kind:ask").unwrap();
+    assert!(stage.retag("q", "flow:review-gated-v1", "").is_err());
+}
