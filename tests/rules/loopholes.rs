@@ -27,3 +27,13 @@ fn a_question_cannot_be_a_scope_and_so_be_closed_by_opening_it() {
     stage.add("q", Some("root"), "kind:ask").unwrap();
     assert!(stage.retag("q", "flow:review-gated-v1", "").is_err());
 }
+
+#[test]
+fn a_review_that_is_itself_a_scope_is_not_adopted() {
+    let mut stage = Stage::with_root();
+    stage.gated("s", "root");
+    stage.add("a", Some("s"), "kind:spawn flow:attempt").unwrap();
+    stage.add("r", Some("s"), "kind:fork ctx:inherit flow:review flow:review-gated-v1").unwrap();
+    stage.block("a", "r").unwrap();
+    assert_eq!(stage.tick(), "open_round");
+}

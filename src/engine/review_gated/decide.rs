@@ -92,6 +92,7 @@ fn pair(snapshot: &Snapshot, scope: Ix) -> Option<(Ix, Ix)> {
         && judge.tags.kind() == Some(Kind::Fork)
         && judge.tags.has("ctx:inherit")
         && judge.tags.executable()
+        && !judge.tags.review_gated()
         && judge.state.status() == "open"
         && graph.has_edge(attempt, EdgeKind::Blocks, review)
         && graph.node(review).children.is_empty()
