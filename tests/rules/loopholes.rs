@@ -37,3 +37,15 @@ fn a_review_that_is_itself_a_scope_is_not_adopted() {
     stage.block("a", "r").unwrap();
     assert_eq!(stage.tick(), "open_round");
 }
+
+#[test]
+fn a_review_that_other_work_of_the_scope_waits_for_is_not_adopted() {
+    let mut stage = Stage::with_root();
+    stage.gated("s", "root");
+    stage.add("a", Some("s"), "kind:spawn flow:attempt").unwrap();
+    stage.add("r", Some("s"), "kind:fork ctx:inherit flow:review").unwrap();
+    stage.goal("after", "s");
+    stage.block("a", "r").unwrap();
+    stage.block("r", "after").unwrap();
+    assert_eq!(stage.tick(), "open_round", "adopting it would make a circle of waiting");
+}
