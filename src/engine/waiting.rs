@@ -80,9 +80,8 @@ fn human(snapshot: &Snapshot, root: Ix, below: &[Ix]) -> Option<Waiting> {
     let first = |found: &mut dyn Iterator<Item = Ix>| {
         found.min_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()))
     };
-    if let Some(ask) =
-        first(&mut below.iter().copied().filter(alive).filter(|&ix| graph.issue(ix).tags.ask()))
-    {
+    let answerable = |ix: &Ix| alive(ix) && graph.issue(*ix).tags.ask() && !relation.finished(*ix);
+    if let Some(ask) = first(&mut below.iter().copied().filter(answerable)) {
         return wait(ask, format!("a human to answer {}", graph.id(ask)));
     }
     let top = graph.issue(root);

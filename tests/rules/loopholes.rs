@@ -49,3 +49,24 @@ fn a_review_that_other_work_of_the_scope_waits_for_is_not_adopted() {
     stage.block("r", "after").unwrap();
     assert_eq!(stage.tick(), "open_round", "adopting it would make a circle of waiting");
 }
+
+#[test]
+fn a_failed_root_spawns_nothing_more_whatever_is_answered_below() {
+    let mut stage = Stage::with_exhausted_rounds();
+    stage.close("root", Failure, "hugh").unwrap();
+    assert_eq!(stage.answer("t-3", "open-extra-round"), Err(Refusal::AskSettled(id("t-3"))));
+    assert_eq!((stage.tick(), stage.waits_on().as_str()), ("wait", "human root"));
+    stage.open("root").unwrap();
+    stage.answer("t-3", "open-extra-round").unwrap();
+    assert_eq!(stage.tick(), "grant_rounds");
+}
+
+#[test]
+fn an_answer_that_no_tick_used_before_the_root_failed_waits_for_its_reopening() {
+    let mut stage = Stage::with_exhausted_rounds();
+    stage.answer("t-3", "open-extra-round").unwrap();
+    stage.close("root", Failure, "hugh").unwrap();
+    assert_eq!(stage.tick(), "wait");
+    stage.open("root").unwrap();
+    assert_eq!(stage.tick(), "grant_rounds");
+}
