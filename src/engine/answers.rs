@@ -191,16 +191,24 @@ pub fn retry(snapshot: &Snapshot, ask: &IssueId, forge: &mut Forge<'_>) -> Optio
     let note = Some(answered.answer.note.clone()).filter(|note| !note.is_empty());
     let successor = forge.id();
     let mut primitives = vec![Primitive::Unsupersede { new: ask.clone(), old: about.clone() }];
+    primitives.extend(skip_below(snapshot, failed, &format!("{about} failed and is tried again")));
     primitives.extend(succession(snapshot, failed, &successor, note, forge.now));
     primitives.push(close);
     Some(primitives)
 }
 
-/// `skip`: the ask closes as skipped, and what it superseded goes with it. A step ask takes the issue
+/// `skip`: the ask closes as skipped, and what it superseded goes with it, with all that is open below:
+/// nobody could close it later. A step ask takes the issue
 /// that could not be done along.
 pub fn skip(snapshot: &Snapshot, ask: &IssueId) -> Option<Vec<Primitive>> {
     let answered = Answered::find(snapshot, ask)?;
     let mut primitives = vec![answered.close(Outcome::Skipped)];
+    if answered.ask.kind == AskKind::Failure {
+        let graph = snapshot.graph();
+        let about = graph.ix(answered.ask.about.as_ref()?)?;
+        let why = format!("{} was skipped by {}", graph.id(about), answered.answer.by);
+        primitives.extend(skip_below(snapshot, about, &why));
+    }
     if answered.ask.kind == AskKind::Steps {
         let graph = snapshot.graph();
         let about = graph.ix(answered.ask.about.as_ref()?)?;

@@ -10,6 +10,17 @@ use roundgate::model::tag::TagSetError;
 
 use crate::stage::{LEASE, Stage, id, who};
 
+fn exhausted_inside(goal: &str) -> Stage {
+    let mut stage = Stage::with_root();
+    stage.goal(goal, "root");
+    stage.gated_with("s", goal, Policy { max_review_rounds: Some(1), ..Policy::default() });
+    stage.tick();
+    stage.close("t-1", Success, "ann").unwrap();
+    stage.judge("t-2", NeedsWork, "bob").unwrap();
+    assert_eq!(stage.ticks(), ["escalate", "wait"]);
+    stage
+}
+
 #[test]
 fn whoever_skipped_the_attempt_may_not_judge_it() {
     let mut stage = Stage::with_round();
@@ -69,4 +80,27 @@ fn an_answer_that_no_tick_used_before_the_root_failed_waits_for_its_reopening() 
     assert_eq!(stage.tick(), "wait");
     stage.open("root").unwrap();
     assert_eq!(stage.tick(), "grant_rounds");
+}
+
+#[test]
+fn what_is_open_below_a_failure_ends_with_the_answer_to_it() {
+    for choice in ["skip", "retry"] {
+        let mut stage = exhausted_inside("g");
+        stage.close("g", Failure, "ann").unwrap();
+        assert_eq!(stage.ticks(), ["escalate", "wait"]);
+        stage.answer("t-4", choice).unwrap();
+        stage.tick();
+        assert_eq!(stage.status("t-3"), "skipped", "{choice}: nobody could answer the inner ask any more");
+        assert_eq!(stage.ended("s"), Some(ScopeEnd::Abandoned));
+    }
+}
+
+#[test]
+fn what_is_open_below_a_failure_ends_with_its_retry() {
+    let mut stage = exhausted_inside("g");
+    stage.close("g", Failure, "ann").unwrap();
+    stage.retry("g", "again").unwrap();
+    assert_eq!(stage.status("t-3"), "skipped");
+    stage.close("again", Success, "ann").unwrap();
+    assert_eq!(stage.ticks(), ["roll_up", "finish", "done"]);
 }
