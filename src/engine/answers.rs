@@ -215,12 +215,15 @@ pub fn skip(snapshot: &Snapshot, ask: &IssueId) -> Option<Vec<Primitive>> {
         let why = format!("{} was skipped by {}", graph.id(about), answered.answer.by);
         let below = skip_below(snapshot, about, &why).into_iter();
         primitives.extend(below.filter(|p| !matches!(p, Primitive::Close { id, .. } if id == ask)));
-        primitives.push(Primitive::Close {
-            id: graph.id(about).clone(),
-            outcome: Outcome::Skipped,
-            reason: Some(why),
-            by: None,
-        });
+        // Somebody may have expanded it since it was asked about.
+        if !graph.issue(about).state.closed() {
+            primitives.push(Primitive::Close {
+                id: graph.id(about).clone(),
+                outcome: Outcome::Skipped,
+                reason: Some(why),
+                by: None,
+            });
+        }
     }
     Some(primitives)
 }

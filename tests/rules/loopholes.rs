@@ -104,3 +104,18 @@ fn what_is_open_below_a_failure_ends_with_its_retry() {
     stage.close("again", Success, "ann").unwrap();
     assert_eq!(stage.ticks(), ["roll_up", "finish", "done"]);
 }
+
+#[test]
+fn expanding_into_the_step_ask_does_not_break_the_tick_that_skips_it() {
+    let mut stage = Stage::with_root();
+    stage.goal("g", "root");
+    for _ in 0..3 {
+        stage.claim("g", "ann").unwrap();
+        stage.now += LEASE;
+        assert_eq!(stage.tick(), "reclaim");
+    }
+    assert_eq!(stage.ticks(), ["escalate", "wait"]);
+    stage.close("g", Expanded, "ann").unwrap();
+    stage.answer("t-1", "skip").unwrap();
+    assert_eq!(stage.ticks(), ["skip", "roll_up", "finish", "done"]);
+}
