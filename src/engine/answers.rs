@@ -154,7 +154,8 @@ pub fn abandon(snapshot: &Snapshot, ask: &IssueId) -> Option<Vec<Primitive>> {
 }
 
 /// Everything that waits, directly or not, for something at or below a node: the transitive `blocks`
-/// closure, without the node itself, in order of arrival.
+/// closure, without the node itself, in order of arrival. A review of a scope around it waits for it
+/// too, but goes on through its rounds: skipped, it would leave that scope stuck.
 pub fn dependents(snapshot: &Snapshot, top: Ix) -> Vec<Ix> {
     let graph = snapshot.graph();
     let own = graph.subtree(top);
@@ -163,7 +164,8 @@ pub fn dependents(snapshot: &Snapshot, top: Ix) -> Vec<Ix> {
     let mut found = Vec::new();
     own.iter().for_each(|&ix| seen[ix] = true);
     while let Some(ix) = next.pop() {
-        for &waiting in &graph.node(ix).blocks {
+        let waiting = graph.node(ix).blocks.iter().copied();
+        for waiting in waiting.filter(|&waiting| snapshot.round_of(graph.id(waiting)).is_none()) {
             if !std::mem::replace(&mut seen[waiting], true) {
                 found.push(waiting);
                 for below in graph.subtree(waiting) {

@@ -119,3 +119,27 @@ fn expanding_into_the_step_ask_does_not_break_the_tick_that_skips_it() {
     stage.answer("t-1", "skip").unwrap();
     assert_eq!(stage.ticks(), ["skip", "roll_up", "finish", "done"]);
 }
+
+#[test]
+fn giving_up_what_waits_leaves_the_review_that_waits_to_its_rounds() {
+    let mut stage = Stage::with_root();
+    stage.gated("outer", "root");
+    stage.gated_with("s", "outer", Policy { max_review_rounds: Some(1), ..Policy::default() });
+    stage.goal("after", "root");
+    stage.block("s", "after").unwrap();
+    assert_eq!(stage.ticks(), ["open_round", "open_round", "wait"]);
+    let (attempt, review) = (stage.round(1).attempt.clone(), stage.round(1).review.clone());
+    stage.close(attempt.as_str(), Success, "ann").unwrap();
+    stage.judge(review.as_str(), NeedsWork, "bob").unwrap();
+    assert_eq!(stage.tick(), "escalate");
+    let (choice, by) = ("abandon".to_owned(), who("hugh"));
+    let given = Answer { choice, note: "no".into(), by, at: stage.now, rounds: None, with_dependents: true };
+    stage.answer_with("t-5", given).unwrap();
+    assert_eq!(stage.tick(), "abandon");
+    assert_eq!(stage.status("after"), "skipped");
+    let outer = stage.snapshot.last_round(&id("outer")).unwrap().clone();
+    assert_eq!(stage.status(outer.review.as_str()), "open");
+    stage.close(outer.attempt.as_str(), Success, "ann").unwrap();
+    stage.judge(outer.review.as_str(), Pass, "bob").unwrap();
+    assert_eq!(stage.ticks(), ["accept_round", "roll_up", "finish", "done"]);
+}
