@@ -143,3 +143,14 @@ fn giving_up_what_waits_leaves_the_review_that_waits_to_its_rounds() {
     stage.judge(outer.review.as_str(), Pass, "bob").unwrap();
     assert_eq!(stage.ticks(), ["accept_round", "roll_up", "finish", "done"]);
 }
+
+#[test]
+fn work_below_a_judged_review_stays_closed() {
+    let mut stage = Stage::with_round();
+    stage.goal("check", "t-2");
+    stage.close("t-1", Success, "ann").unwrap();
+    stage.close("check", Success, "bob").unwrap();
+    stage.judge("t-2", Pass, "bob").unwrap();
+    let refused = stage.open("check").unwrap_err();
+    assert!(matches!(refused, Refusal::RoundDecided { .. }), "{refused:?}");
+}
