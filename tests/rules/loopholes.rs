@@ -154,3 +154,14 @@ fn work_below_a_judged_review_stays_closed() {
     let refused = stage.open("check").unwrap_err();
     assert!(matches!(refused, Refusal::RoundDecided { .. }), "{refused:?}");
 }
+
+#[test]
+fn work_does_not_move_below_what_waits_for_it() {
+    let mut stage = Stage::with_root();
+    stage.goal("a", "root");
+    stage.goal("b", "root");
+    stage.block("a", "b").unwrap();
+    stage.close("a", Success, "ann").unwrap();
+    let refused = stage.move_to("a", "b").unwrap_err();
+    assert!(matches!(refused, Refusal::Shape(ApplyError::OwnAncestor(_))), "{refused:?}");
+}
