@@ -165,3 +165,16 @@ fn work_does_not_move_below_what_waits_for_it() {
     let refused = stage.move_to("a", "b").unwrap_err();
     assert!(matches!(refused, Refusal::Shape(ApplyError::OwnAncestor(_))), "{refused:?}");
 }
+
+#[test]
+fn a_successor_and_what_it_replaced_stay_side_by_side() {
+    let mut stage = Stage::with_round();
+    stage.goal("c", "t-1");
+    stage.goal("d", "t-1");
+    stage.close("t-1", Expanded, "ann").unwrap();
+    stage.close("c", Failure, "ann").unwrap();
+    stage.retry("c", "c2").unwrap();
+    let moved = stage.move_to("c2", "root").unwrap_err();
+    assert!(matches!(moved, Refusal::StaysBeside { .. }), "outside, it could be reopened after the verdict");
+    assert!(matches!(stage.move_to("c", "root").unwrap_err(), Refusal::Superseded { .. }));
+}
