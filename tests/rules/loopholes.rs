@@ -178,3 +178,14 @@ fn a_successor_and_what_it_replaced_stay_side_by_side() {
     assert!(matches!(moved, Refusal::StaysBeside { .. }), "outside, it could be reopened after the verdict");
     assert!(matches!(stage.move_to("c", "root").unwrap_err(), Refusal::Superseded { .. }));
 }
+
+#[test]
+fn whoever_holds_work_may_finish_it_though_something_came_to_block_it() {
+    let mut stage = Stage::with_root();
+    stage.goal("a", "root");
+    stage.goal("b", "root");
+    stage.claim("b", "ann").unwrap();
+    stage.block("a", "b").unwrap();
+    assert!(matches!(stage.close("b", Success, "bob").unwrap_err(), Refusal::HeldBy { .. }));
+    stage.close("b", Success, "ann").unwrap();
+}

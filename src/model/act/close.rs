@@ -106,10 +106,13 @@ fn guard(snapshot: &Snapshot, ix: Ix, outcome: Outcome) -> Result<(), Refusal> {
     let (graph, relation) = (snapshot.graph(), snapshot.relation());
     let id = graph.id(ix);
     let planning = outcome == Outcome::Expanded;
+    let held = graph.issue(ix).state.claim().is_some();
     let mut others = hindrances(snapshot, ix);
     others.retain(|hindrance| match hindrance {
         Hindrance::Held { .. } | Hindrance::NotExecutable | Hindrance::UnresolvedChild(_) => false,
-        Hindrance::Blocked { .. } => !planning,
+        Hindrance::Blocked { .. } => !planning && !held,
+        // The step of a holder may finish, though something above has ended meanwhile.
+        Hindrance::Finished => !held,
         _ => true,
     });
     if !others.is_empty() {
