@@ -154,8 +154,9 @@ pub fn abandon(snapshot: &Snapshot, ask: &IssueId) -> Option<Vec<Primitive>> {
 }
 
 /// Everything that waits, directly or not, for something at or below a node: the transitive `blocks`
-/// closure, without the node itself, in order of arrival. A review of a scope around it waits for it
-/// too, but goes on through its rounds: skipped, it would leave that scope stuck.
+/// closure, without the node itself, in order of arrival. Reviews and asks of other scopes that wait for
+/// it are not among them: they end through their rounds and answers, or their scopes would be stuck, or
+/// released with nobody asked.
 pub fn dependents(snapshot: &Snapshot, top: Ix) -> Vec<Ix> {
     let graph = snapshot.graph();
     let own = graph.subtree(top);
@@ -165,7 +166,7 @@ pub fn dependents(snapshot: &Snapshot, top: Ix) -> Vec<Ix> {
     own.iter().for_each(|&ix| seen[ix] = true);
     while let Some(ix) = next.pop() {
         let waiting = graph.node(ix).blocks.iter().copied();
-        for waiting in waiting.filter(|&waiting| snapshot.round_of(graph.id(waiting)).is_none()) {
+        for waiting in waiting.filter(|&waiting| !engines(snapshot, graph.id(waiting))) {
             if !std::mem::replace(&mut seen[waiting], true) {
                 found.push(waiting);
                 for below in graph.subtree(waiting) {
@@ -178,6 +179,12 @@ pub fn dependents(snapshot: &Snapshot, top: Ix) -> Vec<Ix> {
     found.retain(|&ix| !snapshot.relation().resolved(ix));
     found.sort_unstable();
     found
+}
+
+/// Whether a node is part of a round, or an ask that the engine put to a human.
+fn engines(snapshot: &Snapshot, id: &IssueId) -> bool {
+    let asked = snapshot.ask(id).is_some_and(|ask| ask.scope.is_some() || ask.about.is_some());
+    asked || snapshot.round_of(id).is_some()
 }
 
 /// `retry` of a failure: a successor takes over. Of lost steps: the count starts again.

@@ -189,3 +189,19 @@ fn whoever_holds_work_may_finish_it_though_something_came_to_block_it() {
     assert!(matches!(stage.close("b", Success, "bob").unwrap_err(), Refusal::HeldBy { .. }));
     stage.close("b", Success, "ann").unwrap();
 }
+
+#[test]
+fn giving_up_what_waits_answers_no_other_scopes_ask() {
+    let mut stage = Stage::with_exhausted_rounds();
+    stage.gated_with("other", "root", Policy { max_review_rounds: Some(1), ..Policy::default() });
+    stage.tick();
+    stage.close("t-4", Success, "ann").unwrap();
+    stage.judge("t-5", NeedsWork, "bob").unwrap();
+    assert_eq!(stage.tick(), "escalate");
+    stage.block("s", "t-6").unwrap();
+    let (choice, by) = ("abandon".to_owned(), who("hugh"));
+    let given = Answer { choice, note: "no".into(), by, at: stage.now, rounds: None, with_dependents: true };
+    stage.answer_with("t-3", given).unwrap();
+    assert_eq!(stage.tick(), "abandon");
+    assert_eq!((stage.status("t-6"), stage.resolved("other")), ("open", false));
+}
