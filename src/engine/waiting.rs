@@ -89,7 +89,12 @@ fn human(snapshot: &Snapshot, root: Ix, below: &[Ix]) -> Option<Waiting> {
         return wait(root, format!("work: there is no work yet below {}", top.id));
     }
     if top.state.outcome().is_some_and(Outcome::unsuccessful) && !relation.resolved(root) {
-        return wait(root, format!("a human to reopen or retry {}", top.id));
+        return match graph.node(root).superseded_by.first() {
+            Some(&successor) => {
+                wait(successor, format!("{}, which took the place of {}", graph.id(successor), top.id))
+            }
+            None => wait(root, format!("a human to reopen or retry {}", top.id)),
+        };
     }
     let mut by_hand = below.iter().copied().filter(|&ix| {
         let leaf = graph.node(ix).children.iter().all(|&child| relation.resolved(child));

@@ -205,3 +205,16 @@ fn giving_up_what_waits_answers_no_other_scopes_ask() {
     assert_eq!(stage.tick(), "abandon");
     assert_eq!((stage.status("t-6"), stage.resolved("other")), ("open", false));
 }
+
+#[test]
+fn a_failed_root_that_was_tried_again_waits_for_its_successor() {
+    let mut stage = Stage::with_root();
+    stage.goal("a", "root");
+    stage.close("a", Success, "ann").unwrap();
+    stage.close("root", Failure, "hugh").unwrap();
+    assert_eq!(stage.waits_on(), "human root");
+    stage.retry("root", "again").unwrap();
+    assert_eq!(stage.waits_on(), "human again");
+    stage.close("again", Success, "hugh").unwrap();
+    assert!(stage.is_final("root"));
+}
