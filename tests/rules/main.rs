@@ -6,6 +6,7 @@ mod claims;
 mod edges;
 mod life_cycle;
 mod loopholes;
+mod properties;
 mod relation;
 mod stage;
 mod verdicts;
