@@ -1,5 +1,6 @@
 //! Properties of the rules under random graphs, agents who act between ticks, and any node failing.
 
+mod agents;
 mod world;
 
 use roundgate::model::snapshot::Snapshot;
@@ -10,18 +11,28 @@ fn runs() -> u64 {
     std::env::var("ROUNDGATE_SIM_RUNS").ok().and_then(|n| n.parse().ok()).unwrap_or(4_000)
 }
 
+/// How many of the latest changes a failed run shows.
+fn latest() -> usize {
+    std::env::var("ROUNDGATE_SIM_LATEST").ok().and_then(|n| n.parse().ok()).unwrap_or(30)
+}
+
+/// The first seed; with one run, that seed alone is looked at again.
+fn first_seed() -> u64 {
+    std::env::var("ROUNDGATE_SIM_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(0)
+}
+
 #[test]
 fn every_run_ends_final_or_with_a_human_and_releases_nothing_without_a_pass() {
     let (mut finals, mut humans) = (0, 0);
-    for seed in 0..runs() {
+    for seed in first_seed()..first_seed() + runs() {
         let mut world = World::new(seed, None);
         match world.run(seed % 2 == 0) {
             Ok(End::Final) => finals += 1,
             Ok(End::Human) => humans += 1,
-            Err(why) => panic!("seed {seed}: {why}\n{}", world.latest(30)),
+            Err(why) => panic!("seed {seed}: {why}\n{}", world.latest(latest())),
         }
     }
-    assert!(finals > 0 && humans > 0, "{finals} final, {humans} with a human");
+    assert!(runs() < 100 || (finals > 0 && humans > 0), "{finals} final, {humans} with a human");
 }
 
 #[test]
