@@ -39,13 +39,13 @@ impl World {
             return;
         }
         self.budget -= 1;
-        match self.rng.u8(0..24) {
+        match self.rng.u8(0..25) {
             0 => drop(self.add_edge()),
             1 => {
                 let id = self.any_id();
                 self.add_child(&id, 0.3);
             }
-            2 | 3 => self.reopen(),
+            2 | 3 | 24 => self.reopen(),
             4 => {
                 let (id, successor) = (self.any_id(), self.id());
                 let act = retry::retry(&self.snapshot, &id, &successor, None, self.now);
@@ -103,8 +103,19 @@ impl World {
         }
     }
 
+    /// Closed work comes back, work that was just judged above all.
     fn reopen(&mut self) {
-        let (ix, actor) = (self.any(), self.actor());
+        let graph = self.snapshot.graph();
+        let judged =
+            self.snapshot.all_rounds().filter(|round| round.verdict.is_some() && round.end.is_none());
+        let attempts = judged.filter_map(|round| graph.ix(&round.attempt));
+        let mut closed: Vec<Ix> = attempts.flat_map(|ix| graph.subtree(ix).into_iter().skip(1)).collect();
+        if closed.is_empty() {
+            closed = graph.indices().collect();
+        }
+        closed.retain(|&ix| graph.issue(ix).state.closed());
+        let Some(ix) = self.rng.choice(closed) else { return };
+        let actor = self.actor();
         let id = self.snapshot.graph().id(ix).clone();
         let act = if self.fault == Some(Fault::NoDecidedGuard)
             && self.snapshot.graph().issue(ix).state.closed()

@@ -86,7 +86,7 @@ impl World {
             ids: 0,
             defaults: Bounds::default(),
             judged: BTreeMap::new(),
-            budget: 25,
+            budget: 30,
             broken: None,
         };
         let tags = ["kind:root", "proto:hierarchical-work-v1"].iter().map(|t| t.parse().unwrap()).collect();
