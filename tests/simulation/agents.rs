@@ -40,7 +40,7 @@ impl World {
         }
         self.budget -= 1;
         match self.rng.u8(0..25) {
-            0 => drop(self.add_edge()),
+            0 => self.add_edge(),
             1 => {
                 let id = self.any_id();
                 self.add_child(&id, 0.3);

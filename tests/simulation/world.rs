@@ -338,12 +338,14 @@ impl World {
                     return Err(format!("stuck: {why} {:?}", stuck(&self.snapshot, root)));
                 }
                 Some(Decision::Wait(waiting)) if self.elsewhere(&waiting) => return Ok(End::Human),
-                Some(Decision::Wait(waiting)) if waiting.actor == Mover::Human => {
-                    if !answers || !self.human(&waiting.issue)? {
+                Some(Decision::Wait(waiting)) => {
+                    let human = waiting.actor == Mover::Human;
+                    if !human {
+                        self.work(&waiting.issue)?;
+                    } else if !answers || !self.human(&waiting.issue)? {
                         return Ok(End::Human);
                     }
                 }
-                Some(Decision::Wait(waiting)) => self.work(&waiting.issue)?,
                 Some(Decision::Act(_)) => unreachable!("a tick carries transitions out"),
             }
         }
