@@ -58,11 +58,8 @@ fn scope_goes_on(snapshot: &Snapshot, scope: &crate::model::id::IssueId) -> bool
 fn steps_used_up(snapshot: &Snapshot, ix: Ix, defaults: &Bounds) -> bool {
     let (graph, relation) = (snapshot.graph(), snapshot.relation());
     let issue = graph.issue(ix);
-    if issue.state.status() != "open"
-        || issue.failed_steps == 0
-        || relation.let_go(ix)
-        || relation.finished(ix)
-    {
+    let ended = relation.let_go(ix) || relation.finished(ix);
+    if ended || issue.state.status() != "open" || issue.failed_steps == 0 {
         return false;
     }
     let asked = graph.node(ix).children.iter().any(|&child| {

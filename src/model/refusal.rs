@@ -240,6 +240,14 @@ pub enum Refusal {
         /// Its successor.
         by: IssueId,
     },
+    /// A successor stays where what it replaced lies.
+    #[error("{id} took the place of {old}, and stays beside it")]
+    StaysBeside {
+        /// The successor.
+        id: IssueId,
+        /// What it superseded.
+        old: IssueId,
+    },
     /// Nothing starts below what has ended.
     #[error("{id} lies below {ancestor}, which has ended")]
     BelowEnded {

@@ -1,5 +1,6 @@
 //! `retry`: a successor takes the place of work that failed.
 
+use super::close::skip_below;
 use super::find;
 use crate::model::gate;
 use crate::model::graph::Ix;
@@ -33,6 +34,8 @@ pub fn retry(
             return Err(Refusal::Superseded { id: graph.id(up).clone(), by: graph.id(by).clone() });
         }
     }
+    // What is open below would stay open for ever: nothing starts below what has ended.
+    let below = skip_below(snapshot, ix, &format!("{id} failed and is tried again"));
     if let Some(parent) = graph.node(ix).parent {
         let mut primitives = gate::adopt(snapshot, parent, successor)?;
         // The edge to a review needs the successor to be there first.
@@ -40,9 +43,10 @@ pub fn retry(
             primitives.drain(..).partition(|p| matches!(p, Primitive::Serial { .. }));
         before.extend(succession(snapshot, ix, successor, notes, now));
         before.extend(edges);
+        before.extend(below);
         return Ok(before);
     }
-    Ok(succession(snapshot, ix, successor, notes, now))
+    Ok(succession(snapshot, ix, successor, notes, now).into_iter().chain(below).collect())
 }
 
 /// The successor itself: the same task with what went wrong added to its notes, beside the failed one.
