@@ -1,8 +1,8 @@
 //! What a human's answer becomes (section 5), as a decision and as primitives.
 
 use super::asks::{self, AskNode};
-use super::compile::Forge;
 use super::decision::Transition;
+use super::forge::Forge;
 use super::review_gated;
 use crate::model::act::answer::{ABANDON, EXTRA_ROUND};
 use crate::model::act::close::skip_below;

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::compile::Forge;
 use super::decision::Cause;
+use super::forge::Forge;
 use crate::model::act::answer::{ABANDON, EXTRA_ROUND};
 use crate::model::act::verdict::topic;
 use crate::model::gate;
 use crate::model::graph::Ix;
 use crate::model::id::IssueId;
-use crate::model::issue::{Issue, Priority, State};
+use crate::model::issue::{Issue, Priority};
 use crate::model::primitive::Primitive;
 use crate::model::record::{Answer, Ask, AskKind, Choice, Round, RoundEnd, Scope};
 use crate::model::snapshot::Snapshot;
@@ -51,23 +51,7 @@ impl AskNode {
 /// A node of `kind:ask`.
 fn node(forge: &mut Forge<'_>, title: String, body: String, priority: Priority) -> Issue {
     let tags = Tags::new().with(PROTOCOL).with(Kind::Ask.tag()).with("ctx:human").with(ACTOR_USER);
-    Issue {
-        id: forge.id(),
-        title: shortened(&title, 200),
-        body,
-        state: State::Open,
-        tags,
-        priority,
-        created_at: forge.now,
-        updated_at: forge.now,
-        revision: 1,
-        epoch: 0,
-        hands: Default::default(),
-        failed_steps: 0,
-        policy: Default::default(),
-        work: Default::default(),
-        key: None,
-    }
+    Issue { body, priority, ..Issue::new(forge.id(), shortened(&title, 200), tags, forge.now) }
 }
 
 fn choice(id: &str, label: &str, effect: String) -> Choice {

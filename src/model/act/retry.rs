@@ -5,7 +5,7 @@ use super::find;
 use crate::model::gate;
 use crate::model::graph::Ix;
 use crate::model::id::IssueId;
-use crate::model::issue::{Issue, Millis, State};
+use crate::model::issue::{Issue, Millis};
 use crate::model::primitive::Primitive;
 use crate::model::refusal::Refusal;
 use crate::model::snapshot::Snapshot;
@@ -63,17 +63,11 @@ pub fn succession(
     work.notes.extend(old.state.reason().filter(|reason| !reason.is_empty()).map(str::to_owned));
     work.notes.extend(notes.filter(|note| !note.is_empty()));
     let issue = Issue {
-        id: successor.clone(),
-        state: State::Open,
-        created_at: now,
-        updated_at: now,
-        revision: 1,
-        epoch: 0,
-        hands: Default::default(),
-        failed_steps: 0,
+        body: old.body.clone(),
+        priority: old.priority,
+        policy: old.policy.clone(),
         work,
-        key: None,
-        ..old.clone()
+        ..Issue::new(successor.clone(), old.title.clone(), old.tags.clone(), now)
     };
     let parent = graph.node(failed).parent.map(|p| graph.id(p).clone());
     vec![
