@@ -56,6 +56,8 @@ pub enum End {
 pub struct World {
     pub snapshot: Snapshot,
     pub changes: Vec<Change>,
+    /// When each of them was made.
+    pub times: Vec<Millis>,
     pub root: IssueId,
     pub rng: Rng,
     pub fault: Option<Fault>,
@@ -79,6 +81,7 @@ impl World {
         let mut world = World {
             snapshot: Snapshot::default(),
             changes: Vec::new(),
+            times: Vec::new(),
             root: root.clone(),
             rng: Rng::with_seed(seed),
             fault,
@@ -139,6 +142,7 @@ impl World {
             changes.extend(apply(&mut next, primitive, &author).map_err(|e| format!("{primitive:?}: {e}"))?);
         }
         self.snapshot = next;
+        self.times.extend(changes.iter().map(|_| self.now));
         self.changes.extend(changes);
         self.now += 1;
         Ok(())
