@@ -1,7 +1,7 @@
 //! `claim`, `renew`, `release`: who works on what (section 6). A claim is one compare-and-set.
 
 use super::find;
-use super::verdict::worked_at_or_below;
+use super::reviewer::may_judge;
 use crate::model::graph::Ix;
 use crate::model::id::{Actor, IssueId};
 use crate::model::issue::{Claim, Millis, Process};
@@ -170,20 +170,6 @@ pub fn holder<'s>(
         Some(held) => Err(Refusal::HeldBy { id: id.clone(), by: held.actor.clone() }),
         None => Err(Refusal::NotHolder { id: id.clone(), actor: actor.clone() }),
     }
-}
-
-/// Refuses a reviewer who worked at or below the attempt.
-pub(super) fn may_judge(snapshot: &Snapshot, id: &IssueId, actor: &Actor) -> Result<(), Refusal> {
-    let Some(round) = snapshot.review_round(id) else { return Ok(()) };
-    let allowed = snapshot.scope(&round.scope).is_some_and(|scope| scope.bounds.allow_self_review);
-    if !allowed && worked_at_or_below(snapshot, &round.attempt, actor) {
-        return Err(Refusal::SelfReview {
-            actor: actor.clone(),
-            attempt: round.attempt.clone(),
-            review: round.review.clone(),
-        });
-    }
-    Ok(())
 }
 
 pub(super) fn not_ready(id: &IssueId, hindrances: &[Hindrance]) -> Refusal {
