@@ -181,29 +181,15 @@ pub(super) fn not_ready(id: &IssueId, hindrances: &[Hindrance]) -> Refusal {
 mod tests {
     use super::*;
     use crate::model::change::Change;
-    use crate::model::issue::{Issue, Policy, Priority, State, Work};
+    use crate::model::issue::{Issue, State};
     use crate::model::tag::Tags;
 
     fn held_by(runner: Option<Process>) -> (Snapshot, IssueId) {
         let id: IssueId = "rg-a".parse().unwrap();
         let claim = Claim { actor: "ann".parse().unwrap(), epoch: 1, expires_at: 100, runner, worker: None };
-        let issue = Issue {
-            id: id.clone(),
-            title: "work".to_owned(),
-            body: String::new(),
-            state: State::InProgress { claim },
-            tags: Tags::new().completed(),
-            priority: Priority::default(),
-            created_at: 1,
-            updated_at: 1,
-            revision: 1,
-            epoch: 1,
-            hands: [].into(),
-            failed_steps: 0,
-            policy: Policy::default(),
-            work: Work::default(),
-            key: None,
-        };
+        let mut issue = Issue::new(id.clone(), "work".to_owned(), Tags::new().completed(), 1);
+        issue.state = State::InProgress { claim };
+        issue.epoch = 1;
         let mut snapshot = Snapshot::default();
         snapshot.fold(&Change::IssueCreated { issue: Box::new(issue), parent: None }, 1);
         (snapshot, id)
