@@ -40,6 +40,7 @@ impl Import<'_> {
             report.odd("missing_time", id);
         }
         let created_at = created_at.unwrap_or(self.now);
+        let tags = tags(line, report);
         Issue {
             body: text::body(line),
             priority: priority(line, report),
@@ -47,7 +48,7 @@ impl Import<'_> {
             epoch: claim.map_or(0, |claim| claim.epoch),
             hands: claim.map(|claim| claim.actor.clone()).into_iter().collect::<BTreeSet<_>>(),
             state,
-            ..Issue::new(line.id.clone(), title, tags(line, report), created_at)
+            ..Issue::new(line.id.clone(), title, tags, created_at)
         }
     }
 
