@@ -8,6 +8,7 @@ use serde_json::json;
 use super::context::Context;
 use crate::app::plan::{self, PlanReport};
 use crate::app::{AppError, Session, config, place};
+use crate::store::StoreError;
 
 #[derive(Debug, Subcommand)]
 pub enum PlanCommand {
@@ -61,8 +62,17 @@ pub fn session_or_new(context: &Context) -> Result<(PathBuf, Session), AppError>
         }
         Ok(_) | Err(AppError::NoStore(_)) => {
             let folder = context.new_store_folder()?;
-            let store = place::init(&folder)?;
-            context.say(&format!("made a store in {}", folder.display()));
+            let store = match place::init(&folder) {
+                Ok(store) => {
+                    context.say(&format!("made a store in {}", folder.display()));
+                    store
+                }
+                // Somebody else made it since: then it is there, which is all that is wanted.
+                Err(AppError::Store(StoreError::Exists { .. })) => {
+                    place::open(&folder, &config::load(&folder)?)?
+                }
+                Err(other) => return Err(other),
+            };
             let session = context.session_at(&folder, store)?;
             Ok((folder, session))
         }

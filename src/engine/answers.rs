@@ -1,8 +1,8 @@
 //! What a human's answer becomes (section 5), as a decision and as primitives.
 
 use super::asks::{self, AskNode};
-use super::compile::Forge;
 use super::decision::Transition;
+use super::forge::Forge;
 use super::review_gated;
 use crate::model::act::answer::{ABANDON, EXTRA_ROUND};
 use crate::model::act::close::skip_below;
@@ -154,7 +154,9 @@ pub fn abandon(snapshot: &Snapshot, ask: &IssueId) -> Option<Vec<Primitive>> {
 }
 
 /// Everything that waits, directly or not, for something at or below a node: the transitive `blocks`
-/// closure, without the node itself, in order of arrival.
+/// closure, without the node itself, in order of arrival. Reviews and asks of other scopes that wait for
+/// it are not among them: they end through their rounds and answers, or their scopes would be stuck, or
+/// released with nobody asked.
 pub fn dependents(snapshot: &Snapshot, top: Ix) -> Vec<Ix> {
     let graph = snapshot.graph();
     let own = graph.subtree(top);
@@ -163,7 +165,8 @@ pub fn dependents(snapshot: &Snapshot, top: Ix) -> Vec<Ix> {
     let mut found = Vec::new();
     own.iter().for_each(|&ix| seen[ix] = true);
     while let Some(ix) = next.pop() {
-        for &waiting in &graph.node(ix).blocks {
+        let waiting = graph.node(ix).blocks.iter().copied();
+        for waiting in waiting.filter(|&waiting| !engines(snapshot, graph.id(waiting))) {
             if !std::mem::replace(&mut seen[waiting], true) {
                 found.push(waiting);
                 for below in graph.subtree(waiting) {
@@ -176,6 +179,12 @@ pub fn dependents(snapshot: &Snapshot, top: Ix) -> Vec<Ix> {
     found.retain(|&ix| !snapshot.relation().resolved(ix));
     found.sort_unstable();
     found
+}
+
+/// Whether a node is part of a round, or an ask that the engine put to a human.
+fn engines(snapshot: &Snapshot, id: &IssueId) -> bool {
+    let asked = snapshot.ask(id).is_some_and(|ask| ask.scope.is_some() || ask.about.is_some());
+    asked || snapshot.round_of(id).is_some()
 }
 
 /// `retry` of a failure: a successor takes over. Of lost steps: the count starts again.
@@ -191,28 +200,39 @@ pub fn retry(snapshot: &Snapshot, ask: &IssueId, forge: &mut Forge<'_>) -> Optio
     let note = Some(answered.answer.note.clone()).filter(|note| !note.is_empty());
     let successor = forge.id();
     let mut primitives = vec![Primitive::Unsupersede { new: ask.clone(), old: about.clone() }];
+    primitives.extend(skip_below(snapshot, failed, &format!("{about} failed and is tried again")));
     primitives.extend(succession(snapshot, failed, &successor, note, forge.now));
     primitives.push(close);
     Some(primitives)
 }
 
-/// `skip`: the ask closes as skipped, and what it superseded goes with it. A step ask takes the issue
+/// `skip`: the ask closes as skipped, and what it superseded goes with it, with all that is open below:
+/// nobody could close it later. A step ask takes the issue
 /// that could not be done along.
 pub fn skip(snapshot: &Snapshot, ask: &IssueId) -> Option<Vec<Primitive>> {
     let answered = Answered::find(snapshot, ask)?;
     let mut primitives = vec![answered.close(Outcome::Skipped)];
+    if answered.ask.kind == AskKind::Failure {
+        let graph = snapshot.graph();
+        let about = graph.ix(answered.ask.about.as_ref()?)?;
+        let why = format!("{} was skipped by {}", graph.id(about), answered.answer.by);
+        primitives.extend(skip_below(snapshot, about, &why));
+    }
     if answered.ask.kind == AskKind::Steps {
         let graph = snapshot.graph();
         let about = graph.ix(answered.ask.about.as_ref()?)?;
         let why = format!("{} was skipped by {}", graph.id(about), answered.answer.by);
         let below = skip_below(snapshot, about, &why).into_iter();
         primitives.extend(below.filter(|p| !matches!(p, Primitive::Close { id, .. } if id == ask)));
-        primitives.push(Primitive::Close {
-            id: graph.id(about).clone(),
-            outcome: Outcome::Skipped,
-            reason: Some(why),
-            by: None,
-        });
+        // Somebody may have expanded it since it was asked about.
+        if !graph.issue(about).state.closed() {
+            primitives.push(Primitive::Close {
+                id: graph.id(about).clone(),
+                outcome: Outcome::Skipped,
+                reason: Some(why),
+                by: None,
+            });
+        }
     }
     Some(primitives)
 }

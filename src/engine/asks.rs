@@ -1,13 +1,15 @@
 //! The questions the engine puts to humans: their words, their choices and what each will do.
 
-use super::compile::Forge;
+use std::collections::BTreeSet;
+
 use super::decision::Cause;
+use super::forge::Forge;
 use crate::model::act::answer::{ABANDON, EXTRA_ROUND};
 use crate::model::act::verdict::topic;
 use crate::model::gate;
 use crate::model::graph::Ix;
 use crate::model::id::IssueId;
-use crate::model::issue::{Issue, Priority, State};
+use crate::model::issue::{Issue, Priority};
 use crate::model::primitive::Primitive;
 use crate::model::record::{Answer, Ask, AskKind, Choice, Round, RoundEnd, Scope};
 use crate::model::snapshot::Snapshot;
@@ -49,23 +51,7 @@ impl AskNode {
 /// A node of `kind:ask`.
 fn node(forge: &mut Forge<'_>, title: String, body: String, priority: Priority) -> Issue {
     let tags = Tags::new().with(PROTOCOL).with(Kind::Ask.tag()).with("ctx:human").with(ACTOR_USER);
-    Issue {
-        id: forge.id(),
-        title: shortened(&title, 200),
-        body,
-        state: State::Open,
-        tags,
-        priority,
-        created_at: forge.now,
-        updated_at: forge.now,
-        revision: 1,
-        epoch: 0,
-        hands: Default::default(),
-        failed_steps: 0,
-        policy: Default::default(),
-        work: Default::default(),
-        key: None,
-    }
+    Issue { body, priority, ..Issue::new(forge.id(), shortened(&title, 200), tags, forge.now) }
 }
 
 fn choice(id: &str, label: &str, effect: String) -> Choice {
@@ -82,11 +68,14 @@ pub fn shortened(text: &str, limit: usize) -> String {
     format!("{kept}…")
 }
 
-/// What waits for a scope, in words for a choice's effect.
+/// What waits for a scope or for anything in it, in words for a choice's effect.
 fn releases(snapshot: &Snapshot, scope: Ix) -> String {
-    let graph = snapshot.graph();
-    let waiting: Vec<&str> =
-        graph.node(scope).blocks.iter().map(|&ix| graph.issue(ix).title.as_str()).collect();
+    let (graph, relation) = (snapshot.graph(), snapshot.relation());
+    let below = graph.subtree(scope);
+    let edges = below.iter().flat_map(|&ix| graph.node(ix).blocks.iter().copied());
+    let outside: BTreeSet<Ix> =
+        edges.filter(|&ix| !relation.resolved(ix) && !graph.at_or_below(ix, scope)).collect();
+    let waiting: Vec<&str> = outside.iter().map(|&ix| graph.issue(ix).title.as_str()).collect();
     match waiting.len() {
         0 => "nothing waits for it".to_owned(),
         1..=3 => format!("releases: {}", shortened(&waiting.join("; "), 200)),

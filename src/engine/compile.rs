@@ -1,30 +1,13 @@
 //! From a transition to the primitives that carry it out. Pure: time and new ids come in.
 
 use super::decision::Transition;
+use super::forge::Forge;
 use super::{answers, asks, review_gated};
 use crate::model::act::verdict::topic;
 use crate::model::id::IssueId;
-use crate::model::issue::{Millis, Outcome};
+use crate::model::issue::Outcome;
 use crate::model::primitive::Primitive;
-use crate::model::record::Bounds;
 use crate::model::snapshot::Snapshot;
-
-/// What a transition needs from outside: the moment, new ids, and the configured bounds.
-pub struct Forge<'a> {
-    /// The moment.
-    pub now: Millis,
-    /// The bounds of a scope that sets none.
-    pub defaults: &'a Bounds,
-    /// Gives an id that was never used.
-    pub next_id: &'a mut dyn FnMut() -> IssueId,
-}
-
-impl Forge<'_> {
-    /// An id that was never used.
-    pub fn id(&mut self) -> IssueId {
-        (self.next_id)()
-    }
-}
 
 /// The primitives of a transition; `None` when the snapshot is not the one it was decided on.
 pub fn compile(

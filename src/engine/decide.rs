@@ -52,10 +52,11 @@ fn first(snapshot: &Snapshot, wanted: Vec<(Ix, Transition)>) -> Option<Transitio
     best.map(|(_, transition)| transition)
 }
 
-/// A human has answered, and no tick has used the answer.
+/// A human has answered, and no tick has used the answer. Below something that has ended an answer waits:
+/// a closed root spawns nothing more, and the answer stands should the root come back.
 fn answered(snapshot: &Snapshot, ix: Ix) -> Option<Transition> {
-    let issue = snapshot.graph().issue(ix);
-    if issue.state.closed() || snapshot.relation().let_go(ix) {
+    let (issue, relation) = (snapshot.graph().issue(ix), snapshot.relation());
+    if issue.state.closed() || relation.let_go(ix) || relation.finished(ix) {
         return None;
     }
     snapshot.ask(&issue.id).and_then(answers::transition)

@@ -53,11 +53,13 @@ fn scope_goes_on(snapshot: &Snapshot, scope: &crate::model::id::IssueId) -> bool
         if record.end.is_none() && super::review_gated::live(snapshot, ix))
 }
 
-/// Whether an issue nobody holds has lost more steps than its scope allows to try again.
+/// Whether an issue nobody holds has lost more steps than its scope allows to try again. Below
+/// something that has ended nobody goes on with it, and nobody is asked.
 fn steps_used_up(snapshot: &Snapshot, ix: Ix, defaults: &Bounds) -> bool {
     let (graph, relation) = (snapshot.graph(), snapshot.relation());
     let issue = graph.issue(ix);
-    if issue.state.status() != "open" || issue.failed_steps == 0 || relation.let_go(ix) {
+    let ended = relation.let_go(ix) || relation.finished(ix);
+    if ended || issue.state.status() != "open" || issue.failed_steps == 0 {
         return false;
     }
     let asked = graph.node(ix).children.iter().any(|&child| {

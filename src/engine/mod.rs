@@ -7,12 +7,14 @@ mod compile;
 mod decide;
 mod decision;
 mod failures;
+mod forge;
 mod progress;
 pub mod review_gated;
 mod waiting;
 
 pub use answers::dependents;
-pub use compile::{Forge, compile};
+pub use compile::compile;
 pub use decide::decide;
 pub use decision::{Actor, Cause, Decision, Transition, Waiting};
+pub use forge::Forge;
 pub use waiting::stuck;

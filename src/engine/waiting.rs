@@ -80,9 +80,8 @@ fn human(snapshot: &Snapshot, root: Ix, below: &[Ix]) -> Option<Waiting> {
     let first = |found: &mut dyn Iterator<Item = Ix>| {
         found.min_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()))
     };
-    if let Some(ask) =
-        first(&mut below.iter().copied().filter(alive).filter(|&ix| graph.issue(ix).tags.ask()))
-    {
+    let answerable = |ix: &Ix| alive(ix) && graph.issue(*ix).tags.ask() && !relation.finished(*ix);
+    if let Some(ask) = first(&mut below.iter().copied().filter(answerable)) {
         return wait(ask, format!("a human to answer {}", graph.id(ask)));
     }
     let top = graph.issue(root);
@@ -90,7 +89,12 @@ fn human(snapshot: &Snapshot, root: Ix, below: &[Ix]) -> Option<Waiting> {
         return wait(root, format!("work: there is no work yet below {}", top.id));
     }
     if top.state.outcome().is_some_and(Outcome::unsuccessful) && !relation.resolved(root) {
-        return wait(root, format!("a human to reopen or retry {}", top.id));
+        return match graph.node(root).superseded_by.first() {
+            Some(&successor) => {
+                wait(successor, format!("{}, which took the place of {}", graph.id(successor), top.id))
+            }
+            None => wait(root, format!("a human to reopen or retry {}", top.id)),
+        };
     }
     let mut by_hand = below.iter().copied().filter(|&ix| {
         let leaf = graph.node(ix).children.iter().all(|&child| relation.resolved(child));

@@ -2,10 +2,12 @@
 //! one function. It refuses what would break the graph's shape, whoever asks; whether an *actor* may
 //! do something is asked before, in `act`.
 
+use std::collections::HashSet;
+
 use thiserror::Error;
 
 use super::change::{Change, Field};
-use super::graph::{Edge, EdgeKind, Ix};
+use super::graph::{Edge, EdgeKind, Graph, Ix};
 use super::id::{Actor, IssueId};
 use super::issue::{Claim, Issue, Millis, Outcome, State};
 use super::primitive::Primitive;
@@ -203,6 +205,9 @@ fn reparent(snapshot: &Snapshot, id: &IssueId, parent: Option<&IssueId>) -> Resu
     {
         return Err(ApplyError::ParentBelow { child: id.clone(), parent: parent.clone() });
     }
+    if let Some(edge) = parent.and_then(|parent| edge_to_new_ancestor(graph, child, graph.ix(parent)?)) {
+        return Err(ApplyError::OwnAncestor(edge));
+    }
     let before = graph.node(child).parent;
     if before.map(|p| graph.id(p)) == parent {
         return Ok(Vec::new());
@@ -215,6 +220,19 @@ fn reparent(snapshot: &Snapshot, id: &IssueId, parent: Option<&IssueId>) -> Resu
     }
     let before = before.map(|p| graph.id(p).clone());
     Ok(vec![Change::ParentSet { id: id.clone(), before, after: parent.cloned() }])
+}
+
+/// A blocking edge between what lies at or below `child` and what it would come to lie below.
+fn edge_to_new_ancestor(graph: &Graph, child: Ix, parent: Ix) -> Option<Edge> {
+    let above: HashSet<Ix> = graph.self_and_ancestors(parent).collect();
+    let already: HashSet<Ix> = graph.ancestors(child).collect();
+    let new = |ix: &Ix| above.contains(ix) && !already.contains(ix);
+    let blocks = |from: Ix, to: Ix| edge(graph.id(from), EdgeKind::Blocks, graph.id(to));
+    graph.subtree(child).into_iter().find_map(|ix| {
+        let node = graph.node(ix);
+        let to = node.blocks.iter().copied().find(new).map(|to| blocks(ix, to));
+        to.or_else(|| node.blockers.iter().copied().find(new).map(|from| blocks(from, ix)))
+    })
 }
 
 fn edge(from: &IssueId, kind: EdgeKind, to: &IssueId) -> Edge {

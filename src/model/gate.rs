@@ -10,17 +10,24 @@ use super::refusal::Refusal;
 use super::snapshot::Snapshot;
 
 /// The rounds that judge what lies at `ix`, innermost first: those whose attempt is `ix` or above it,
-/// and the latest round of every opened scope in which `ix` lies beside the rounds.
+/// those whose review lies above it and was judged, and the latest round of every opened scope in which
+/// `ix` lies beside the rounds.
 pub fn judged_by(snapshot: &Snapshot, ix: Ix) -> Vec<&Round> {
     let graph = snapshot.graph();
     let each = graph.self_and_ancestors(ix).filter_map(|at| {
         let id = graph.id(at);
-        snapshot.attempt_round(id).or_else(|| {
+        snapshot.attempt_round(id).or_else(|| judged_review(snapshot, id)).or_else(|| {
             let parent = graph.node(at).parent?;
             beside_rounds(snapshot, at, parent)
         })
     });
     each.collect()
+}
+
+/// The round of a review that was judged, until a tick acts on that: what the reviewer had done below the
+/// review is as decided as the work. Once the round has failed, its successor lies there.
+fn judged_review<'s>(snapshot: &'s Snapshot, id: &IssueId) -> Option<&'s Round> {
+    snapshot.review_round(id).filter(|round| round.verdict.is_some() && round.end.is_none())
 }
 
 /// The latest round of the scope `parent`, when `child` is other work in that scope.

@@ -307,6 +307,27 @@ pub struct Issue {
 }
 
 impl Issue {
+    /// A new, open issue that says nothing beyond its title yet.
+    pub fn new(id: IssueId, title: String, tags: Tags, at: Millis) -> Self {
+        Issue {
+            id,
+            title,
+            body: String::new(),
+            state: State::Open,
+            tags,
+            priority: Priority::default(),
+            created_at: at,
+            updated_at: at,
+            revision: 1,
+            epoch: 0,
+            hands: BTreeSet::new(),
+            failed_steps: 0,
+            policy: Policy::default(),
+            work: Work::default(),
+            key: None,
+        }
+    }
+
     /// The total order of everything that is listed or chosen: priority, then age, then id.
     pub fn rank(&self) -> (Priority, Millis, &IssueId) {
         (self.priority, self.created_at, &self.id)

@@ -59,7 +59,7 @@ pub enum Refusal {
         actor: Actor,
     },
     /// The fencing number is not the current one.
-    #[error("{id} was claimed again since: the fencing number is {current}, not {given}")]
+    #[error("{}", outdated(.id, *.given, *.current))]
     Fenced {
         /// The issue.
         id: IssueId,
@@ -203,7 +203,7 @@ pub enum Refusal {
     #[error("the bounds of {0} were fixed when its first round opened")]
     BoundsFixed(IssueId),
     /// Tags, parents and edges of round nodes change only through the engine.
-    #[error("{id} is part of round {round} of {scope}: its {what} change only through the engine")]
+    #[error("{id} is part of round {round} of {scope}: only the engine changes its {what}")]
     RoundNode {
         /// The round node.
         id: IssueId,
@@ -239,6 +239,14 @@ pub enum Refusal {
         id: IssueId,
         /// Its successor.
         by: IssueId,
+    },
+    /// A successor stays where what it replaced lies.
+    #[error("{id} took the place of {old}, and stays beside it")]
+    StaysBeside {
+        /// The successor.
+        id: IssueId,
+        /// What it superseded.
+        old: IssueId,
     },
     /// Nothing starts below what has ended.
     #[error("{id} lies below {ancestor}, which has ended")]
@@ -292,6 +300,14 @@ pub enum Refusal {
         /// What contradicts what.
         why: String,
     },
+}
+
+/// An old fencing number: the issue was given back or taken away, and maybe claimed again.
+fn outdated(id: &IssueId, given: u64, current: u64) -> String {
+    if given == current {
+        return format!("{id} is not held under the fencing number {given} any more");
+    }
+    format!("{id} was claimed again since: the fencing number is {current}, not {given}")
 }
 
 impl Refusal {

@@ -150,6 +150,9 @@ pub enum TagSetError {
     /// A `flow:*` scope policy this engine does not implement.
     #[error("{0} is not a policy this engine knows; it knows {FLOW_REVIEW_GATED}")]
     UnknownPolicy(Tag),
+    /// A question is answered; no policy opens it.
+    #[error("{0} does not go on a question: a human's answer settles it, and no policy opens it")]
+    AskWithPolicy(Tag),
     /// Containers and questions are not executable.
     #[error("{0} and {NODE_AGENT} exclude each other: containers and questions are never executable")]
     NotExecutable(Tag),
@@ -281,6 +284,7 @@ impl Tags {
             }
         }
         match policy {
+            Some(tag) if self.ask() => Err(TagSetError::AskWithPolicy(tag.clone())),
             Some(tag) if tag.as_str() != FLOW_REVIEW_GATED => Err(TagSetError::UnknownPolicy(tag.clone())),
             _ => Ok(()),
         }

@@ -8,7 +8,7 @@
 //! An ask is the exception: a human may answer it whatever else is going on, so its being resolved
 //! waits for nothing in the graph.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use super::graph::{Graph, Ix};
@@ -84,6 +84,19 @@ impl<'g> Waits<'g> {
                 std::iter::once(Event::Starts(n)).chain(waited.map(|&x| Event::Resolves(x))).collect()
             }
         }
+    }
+
+    /// Whether one event waits for another, directly or not.
+    pub fn reaches(&self, from: Event, to: Event) -> bool {
+        let mut seen = HashSet::from([from]);
+        let mut next = vec![from];
+        while let Some(event) = next.pop() {
+            if event == to {
+                return true;
+            }
+            next.extend(self.waits_for(event).into_iter().filter(|&waited| seen.insert(waited)));
+        }
+        false
     }
 
     /// A circle of waiting that can be reached from these events, if there is one.

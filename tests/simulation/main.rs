@@ -1,7 +1,9 @@
 //! Properties of the rules under random graphs, agents who act between ticks, and any node failing.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod agents;
+mod stores;
 mod world;
 
 use roundgate::model::snapshot::Snapshot;
@@ -12,18 +14,28 @@ fn runs() -> u64 {
     std::env::var("ROUNDGATE_SIM_RUNS").ok().and_then(|n| n.parse().ok()).unwrap_or(4_000)
 }
 
+/// How many of the latest changes a failed run shows.
+fn latest() -> usize {
+    std::env::var("ROUNDGATE_SIM_LATEST").ok().and_then(|n| n.parse().ok()).unwrap_or(30)
+}
+
+/// The first seed; with one run, that seed alone is looked at again.
+fn first_seed() -> u64 {
+    std::env::var("ROUNDGATE_SIM_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(0)
+}
+
 #[test]
 fn every_run_ends_final_or_with_a_human_and_releases_nothing_without_a_pass() {
     let (mut finals, mut humans) = (0, 0);
-    for seed in 0..runs() {
+    for seed in first_seed()..first_seed() + runs() {
         let mut world = World::new(seed, None);
         match world.run(seed % 2 == 0) {
             Ok(End::Final) => finals += 1,
             Ok(End::Human) => humans += 1,
-            Err(why) => panic!("seed {seed}: {why}\n{}", world.latest(30)),
+            Err(why) => panic!("seed {seed}: {why}\n{}", world.latest(latest())),
         }
     }
-    assert!(finals > 0 && humans > 0, "{finals} final, {humans} with a human");
+    assert!(runs() < 100 || (finals > 0 && humans > 0), "{finals} final, {humans} with a human");
 }
 
 #[test]
@@ -32,19 +44,16 @@ fn replaying_the_changes_gives_the_same_snapshot() {
         let mut world = World::new(seed, None);
         world.run(true).unwrap();
         let mut again = Snapshot::default();
-        world.changes.iter().for_each(|change| again.fold(change, 0));
-        assert_eq!(again.graph().len(), world.snapshot.graph().len());
-        for issue in world.snapshot.graph().issues() {
-            let replayed = again.graph().get(&issue.id).unwrap();
-            assert_eq!((&replayed.state, &replayed.tags), (&issue.state, &issue.tags), "seed {seed}");
-            assert_eq!(replayed.revision, issue.revision, "seed {seed}");
-        }
-        assert_eq!(again.graph().edges(), world.snapshot.graph().edges(), "seed {seed}");
+        world.changes.iter().zip(&world.times).for_each(|(change, &at)| again.fold(change, at));
+        assert!(again == world.snapshot, "seed {seed}");
     }
 }
 
+/// How many runs each switched-off rule gets.
+const FAULTY_RUNS: u64 = 1_500;
+
 fn wrong(fault: Fault) -> u64 {
-    (0..1_500).filter(|&seed| World::new(seed, Some(fault)).run(true).is_err()).count() as u64
+    (0..FAULTY_RUNS).filter(|&seed| World::new(seed, Some(fault)).run(true).is_err()).count() as u64
 }
 
 macro_rules! without {
@@ -52,6 +61,7 @@ macro_rules! without {
         #[test]
         fn $name() {
             let wrong = wrong(Fault::$fault);
+            println!("{:?}: {wrong} of {FAULTY_RUNS} runs go wrong", Fault::$fault);
             assert!(wrong > 0, "nothing went wrong without this rule, so the properties prove nothing");
         }
     )*};

@@ -5,19 +5,20 @@
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
-use roundgate::engine::{Actor as Mover, Cause, Decision, Forge, Transition, compile, decide, stuck};
-use roundgate::model::act::{answer, claim, close, create, edges, open, retry, update, verdict};
+use roundgate::engine::{
+    Actor as Mover, Cause, Decision, Forge, Transition, Waiting, compile, decide, stuck,
+};
+use roundgate::model::act::{create, edges};
 use roundgate::model::apply::{Author, apply};
 use roundgate::model::change::Change;
 use roundgate::model::graph::{Edge, EdgeKind, Ix};
 use roundgate::model::id::{Actor, IssueId};
-use roundgate::model::issue::{Claim, Millis, Outcome, Policy, Priority, State};
+use roundgate::model::issue::{Millis, Outcome, Policy, Priority};
 use roundgate::model::primitive::Primitive;
-use roundgate::model::readiness;
-use roundgate::model::record::{Answer, AskKind, Bounds, Opinion, RoundEnd, ScopeEnd, Verdict};
+use roundgate::model::record::{Bounds, RoundEnd, ScopeEnd};
 use roundgate::model::refusal::Refusal;
 use roundgate::model::snapshot::Snapshot;
-use roundgate::model::tag::{Tag, Tags};
+use roundgate::model::tag::Tags;
 use roundgate::model::waits::Waits;
 
 /// A rule to switch off.
@@ -55,18 +56,22 @@ pub enum End {
 pub struct World {
     pub snapshot: Snapshot,
     pub changes: Vec<Change>,
+    /// When each of them was made.
+    pub times: Vec<Millis>,
     pub root: IssueId,
     pub rng: Rng,
-    fault: Option<Fault>,
-    now: Millis,
+    pub fault: Option<Fault>,
+    pub now: Millis,
     ids: u32,
     defaults: Bounds,
     /// What lay at and below the attempt when its round was judged.
-    judged: BTreeMap<IssueId, Vec<(IssueId, String)>>,
-    budget: u32,
+    pub judged: BTreeMap<IssueId, Vec<(IssueId, String)>>,
+    pub budget: u32,
+    /// What an agent got away with and must not have.
+    pub broken: Option<String>,
 }
 
-type Check = Result<(), String>;
+pub type Check = Result<(), String>;
 
 const AGENTS: [&str; 4] = ["ann", "bob", "cy", "dee"];
 
@@ -76,6 +81,7 @@ impl World {
         let mut world = World {
             snapshot: Snapshot::default(),
             changes: Vec::new(),
+            times: Vec::new(),
             root: root.clone(),
             rng: Rng::with_seed(seed),
             fault,
@@ -83,7 +89,8 @@ impl World {
             ids: 0,
             defaults: Bounds::default(),
             judged: BTreeMap::new(),
-            budget: 25,
+            budget: 30,
+            broken: None,
         };
         let tags = ["kind:root", "proto:hierarchical-work-v1"].iter().map(|t| t.parse().unwrap()).collect();
         let new = create::NewIssue { title: "root".into(), tags, ..Default::default() };
@@ -105,16 +112,16 @@ impl World {
         lines.map(|change| format!("{}\n", serde_json::to_string(change).unwrap())).collect()
     }
 
-    fn id(&mut self) -> IssueId {
+    pub fn id(&mut self) -> IssueId {
         self.ids += 1;
         format!("rg-{:03}", self.ids).parse().unwrap()
     }
 
-    fn any(&mut self) -> Ix {
+    pub fn any(&mut self) -> Ix {
         self.rng.usize(0..self.snapshot.graph().len())
     }
 
-    fn actor(&mut self) -> Actor {
+    pub fn actor(&mut self) -> Actor {
         AGENTS[self.rng.usize(0..AGENTS.len())].parse().unwrap()
     }
 
@@ -135,13 +142,14 @@ impl World {
             changes.extend(apply(&mut next, primitive, &author).map_err(|e| format!("{primitive:?}: {e}"))?);
         }
         self.snapshot = next;
+        self.times.extend(changes.iter().map(|_| self.now));
         self.changes.extend(changes);
         self.now += 1;
         Ok(())
     }
 
     /// An agent's act: refused is fine, carried out is fine.
-    fn act(&mut self, act: Result<Vec<Primitive>, Refusal>) -> bool {
+    pub fn act(&mut self, act: Result<Vec<Primitive>, Refusal>) -> bool {
         act.is_ok_and(|primitives| !primitives.is_empty() && self.carry_out(&primitives).is_ok())
     }
 
@@ -151,7 +159,7 @@ impl World {
         self.add_child(&parent, gated);
     }
 
-    fn add_child(&mut self, parent: &IssueId, gated: f64) -> bool {
+    pub fn add_child(&mut self, parent: &IssueId, gated: f64) -> bool {
         let id = self.id();
         let mut tags: Tags = ["kind:goal", "ctx:clean"].iter().map(|t| t.parse().unwrap()).collect();
         let mut policy = Policy::default();
@@ -175,7 +183,7 @@ impl World {
         self.act(made)
     }
 
-    fn add_edge(&mut self) {
+    pub fn add_edge(&mut self) {
         let (a, b) = (self.any(), self.any());
         let graph = self.snapshot.graph();
         let (a, b) = (graph.id(a).clone(), graph.id(b).clone());
@@ -251,10 +259,12 @@ impl World {
         }
     }
 
-    fn below(&self, top: &IssueId) -> Vec<(IssueId, String)> {
+    /// The work at and below a node that counts, with its state.
+    pub fn below(&self, top: &IssueId) -> Vec<(IssueId, String)> {
         let graph = self.snapshot.graph();
         let ix = graph.ix(top).unwrap();
-        let each = graph.subtree(ix).into_iter().map(|ix| {
+        let kept = graph.subtree(ix).into_iter().filter(|&ix| !self.snapshot.relation().let_go(ix));
+        let each = kept.map(|ix| {
             let issue = graph.issue(ix);
             (issue.id.clone(), format!("{:?}", issue.state))
         });
@@ -273,6 +283,9 @@ impl World {
 
     /// What must hold after every step.
     pub fn check(&self) -> Check {
+        if let Some(broken) = &self.broken {
+            return Err(broken.clone());
+        }
         let (graph, relation) = (self.snapshot.graph(), self.snapshot.relation());
         if let Some(cycle) = Waits::of(graph, relation).cycle() {
             return Err(format!("a circle of waiting: {cycle}"));
@@ -306,212 +319,11 @@ impl World {
         Ok(())
     }
 
-    /// Something random by somebody.
-    pub fn meddle(&mut self) {
-        if self.budget == 0 {
-            return;
-        }
-        match self.rng.u8(0..14) {
-            0 => self.add_edge(),
-            1 => {
-                let ix = self.any();
-                let id = self.snapshot.graph().id(ix).clone();
-                self.add_child(&id, 0.3);
-            }
-            2 | 3 => {
-                let ix = self.any();
-                let id = self.snapshot.graph().id(ix).clone();
-                let actor = self.actor();
-                let act = if self.fault == Some(Fault::NoDecidedGuard)
-                    && self.snapshot.graph().issue(ix).state.closed()
-                    && self.snapshot.round_of(&id).is_none()
-                    && self.snapshot.scope(&id).is_none()
-                    && self.snapshot.ask(&id).is_none()
-                {
-                    Ok(vec![Primitive::Open { id }])
-                } else {
-                    open::open(&self.snapshot, &id, &actor)
-                };
-                self.act(act);
-            }
-            4 => {
-                let ix = self.any();
-                let (id, successor) = (self.snapshot.graph().id(ix).clone(), self.id());
-                let act = retry::retry(&self.snapshot, &id, &successor, None, self.now);
-                self.act(act);
-            }
-            5 => {
-                let (ix, to) = (self.any(), self.any());
-                let graph = self.snapshot.graph();
-                let (id, to) = (graph.id(ix).clone(), graph.id(to).clone());
-                let act = edges::reparent(&self.snapshot, &id, Some(&to));
-                self.act(act);
-            }
-            6 => {
-                let ix = self.any();
-                let id = self.snapshot.graph().id(ix).clone();
-                let cascade = self.rng.bool();
-                self.close(&id, Outcome::Skipped, cascade);
-            }
-            7 => {
-                let ix = self.any();
-                let id = self.snapshot.graph().id(ix).clone();
-                let outcome = Outcome::ALL[self.rng.usize(0..5)];
-                self.close(&id, outcome, false);
-            }
-            8 => {
-                let ix = self.any();
-                let id = self.snapshot.graph().id(ix).clone();
-                let tag: Tag = "flow:review-gated-v1".parse().unwrap();
-                let update = update::Update { add_tags: vec![tag.clone()], ..Default::default() };
-                let act = update::update(&self.snapshot, &id, &update);
-                self.act(act);
-            }
-            9 => self.now += 10_000,
-            10 => {
-                let ix = self.any();
-                self.judge(ix);
-            }
-            11 => {
-                let ix = self.any();
-                let (graph, actor) = (self.snapshot.graph(), AGENTS[0].parse().unwrap());
-                let act = verdict::withdraw(&self.snapshot, graph.id(ix), &actor);
-                self.act(act);
-            }
-            _ => {
-                let ix = self.any();
-                self.claim(ix);
-            }
-        }
-        self.budget -= 1;
-    }
-
-    fn claim(&mut self, ix: Ix) {
-        let id = self.snapshot.graph().id(ix).clone();
-        let wish = claim::Wish { actor: self.actor(), now: self.now, lease: 5_000, runner: None };
-        let unopened = readiness::waits_for_tick(&self.snapshot, ix);
-        let act = if self.fault == Some(Fault::NoUnopenedGuard) && unopened {
-            let open = self.snapshot.graph().issue(ix).state == State::Open;
-            let claim = Claim {
-                actor: wish.actor,
-                epoch: 1,
-                expires_at: self.now + 5_000,
-                runner: None,
-                worker: None,
-            };
-            if open { Ok(vec![Primitive::Claim { id, claim }]) } else { return }
-        } else {
-            claim::claim(&self.snapshot, &id, &wish)
-        };
-        self.act(act);
-    }
-
-    fn close(&mut self, id: &IssueId, outcome: Outcome, cascade: bool) -> bool {
-        let held = self.snapshot.graph().get(id).and_then(|issue| issue.state.claim());
-        let actor = held.map(|claim| claim.actor.clone());
-        let actor = actor.unwrap_or_else(|| self.actor());
-        let ix = self.snapshot.graph().ix(id).unwrap();
-        if self.fault == Some(Fault::NoUnopenedGuard)
-            && readiness::waits_for_tick(&self.snapshot, ix)
-            && outcome == Outcome::Success
-            && self.snapshot.graph().node(ix).children.is_empty()
-        {
-            let by = Some(actor);
-            return self.act(Ok(vec![Primitive::Close { id: id.clone(), outcome, reason: None, by }]));
-        }
-        let reason = Some(["no tests", "broken build", "wrong"][self.rng.usize(0..3)].to_owned());
-        let closing =
-            close::Closing { outcome: Some(outcome), reason, cascade, actor, epoch: None, now: self.now };
-        let act = close::close(&self.snapshot, id, &closing);
-        self.remember(id, act)
-    }
-
-    fn judge(&mut self, ix: Ix) -> bool {
-        let id = self.snapshot.graph().id(ix).clone();
-        let by = self.actor();
-        let opinion = if self.rng.f64() < 0.55 { Opinion::Pass } else { Opinion::NeedsWork };
-        let reason = ["no tests", "broken build", "wrong", ""][self.rng.usize(0..4)].to_owned();
-        let verdict = Verdict { opinion, reason, by, at: self.now, evidence: vec![] };
-        let act = match (self.fault, self.snapshot.review_round(&id)) {
-            (Some(Fault::VerdictWithoutAttempt), Some(round)) if !round.decided() => {
-                let judged = roundgate::model::record::Round { verdict: Some(verdict), ..round.clone() };
-                Ok(vec![Primitive::SetRound { round: Box::new(judged) }])
-            }
-            _ => verdict::judge(&self.snapshot, &id, verdict, false),
-        };
-        self.remember(&id, act)
-    }
-
-    /// Notes what was judged, so that a later pass can be held against it.
-    fn remember(&mut self, id: &IssueId, act: Result<Vec<Primitive>, Refusal>) -> bool {
-        let attempt = self.snapshot.review_round(id).map(|round| round.attempt.clone());
-        let before = attempt.map(|attempt| self.below(&attempt));
-        let done = self.act(act);
-        if let (true, Some(before)) = (done, before) {
-            self.judged.insert(id.clone(), before);
-        }
-        done
-    }
-
-    /// A worker or reviewer does the piece of work that the engine waits for.
-    fn work(&mut self, id: &IssueId) -> Check {
-        let ix = self.snapshot.graph().ix(id).unwrap();
-        if self.snapshot.review_round(id).is_some() {
-            for _ in 0..20 {
-                if self.judge(ix) {
-                    return Ok(());
-                }
-            }
-            // Everybody may have worked below the attempt: then a stranger judges.
-            let verdict = Verdict {
-                opinion: Opinion::Pass,
-                reason: String::new(),
-                by: format!("stranger-{}", self.now).parse().unwrap(),
-                at: self.now,
-                evidence: vec![],
-            };
-            if self.snapshot.graph().issue(ix).state.claim().is_some() {
-                self.now += 10_000;
-                return Ok(());
-            }
-            let act = verdict::judge(&self.snapshot, id, verdict, false);
-            return if self.remember(id, act) { Ok(()) } else { Err(format!("nobody may judge {id}")) };
-        }
-        let small = self.snapshot.graph().len() < 70;
-        match self.rng.u8(0..12) {
-            0 | 1 if small => {
-                self.claim(ix);
-                for _ in 0..self.rng.usize(1..4) {
-                    self.add_child(id, 0.3);
-                }
-                self.close(id, Outcome::Expanded, false);
-            }
-            2 => drop(self.close(id, Outcome::Failure, false)),
-            3 => drop(self.close(id, Outcome::NeedsWork, false)),
-            4 => drop(self.close(id, Outcome::Skipped, self.rng.clone().bool())),
-            5 => self.claim(ix),
-            _ => drop(self.close(id, Outcome::Success, false)),
-        }
-        self.now += 3_000;
-        Ok(())
-    }
-
-    /// A human answers the ask; `false` when the human has to do something else.
-    pub fn answer(&mut self, id: &IssueId) -> bool {
-        let Some(ask) = self.snapshot.ask(id) else { return false };
-        let tired = ask.kind == AskKind::Failure || self.snapshot.graph().len() > 70;
-        let pick = if tired { ask.choices.len() - 1 } else { self.rng.usize(0..ask.choices.len()) };
-        let choice = ask.choices[pick].id.clone();
-        let given = Answer {
-            choice,
-            note: "so be it".into(),
-            by: "human".parse().unwrap(),
-            at: self.now,
-            rounds: None,
-            with_dependents: false,
-        };
-        let act = answer::answer(&self.snapshot, id, given);
-        self.act(act)
+    /// Whether the next move is another tree's.
+    fn elsewhere(&self, waiting: &Waiting) -> bool {
+        let graph = self.snapshot.graph();
+        let at = graph.ix(&waiting.issue).unwrap();
+        graph.id(graph.root(at)) != &self.root
     }
 
     /// Runs until the root is final or a human must move, or says what went wrong.
@@ -529,12 +341,15 @@ impl World {
                     let root = self.snapshot.graph().ix(&self.root).unwrap();
                     return Err(format!("stuck: {why} {:?}", stuck(&self.snapshot, root)));
                 }
-                Some(Decision::Wait(waiting))
-                    if waiting.actor == Mover::Human && (!answers || !self.answer(&waiting.issue)) =>
-                {
-                    return Ok(End::Human);
+                Some(Decision::Wait(waiting)) if self.elsewhere(&waiting) => return Ok(End::Human),
+                Some(Decision::Wait(waiting)) => {
+                    let human = waiting.actor == Mover::Human;
+                    if !human {
+                        self.work(&waiting.issue)?;
+                    } else if !answers || !self.human(&waiting.issue)? {
+                        return Ok(End::Human);
+                    }
                 }
-                Some(Decision::Wait(waiting)) => self.work(&waiting.issue)?,
                 Some(Decision::Act(_)) => unreachable!("a tick carries transitions out"),
             }
         }

@@ -99,11 +99,14 @@ fn upstream(snapshot: &Snapshot, ix: Ix) -> Vec<Upstream> {
             let issue = graph.issue(blocker);
             if issue.state.closed() && !seen.contains(&&issue.id) {
                 seen.push(&issue.id);
+                // A scope closes when its rounds open; what came of it is what its last attempt said.
+                let last = snapshot.last_round(&issue.id).and_then(|round| graph.get(&round.attempt));
+                let told = &last.unwrap_or(issue).state;
                 found.push(Upstream {
                     id: issue.id.to_string(),
                     title: issue.title.clone(),
-                    outcome: issue.state.outcome().map(|outcome| outcome.as_str()),
-                    result: issue.state.reason().unwrap_or_default().to_owned(),
+                    outcome: told.outcome().map(|outcome| outcome.as_str()),
+                    result: told.reason().unwrap_or_default().to_owned(),
                 });
             }
         }

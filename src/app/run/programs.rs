@@ -20,8 +20,10 @@ pub fn check_workers(
         let program = worker.command.first().map(String::as_str).unwrap_or_default();
         let candidates = candidates(program, folder, cwd);
         if !candidates.iter().any(|path| executable(path)) {
-            let place = match candidates.as_slice() {
-                [one] => format!("there is no program at {}", one.display()),
+            let there = candidates.iter().find(|path| path.exists());
+            let place = match (there, candidates.as_slice()) {
+                (Some(there), _) => format!("{} cannot be executed", there.display()),
+                (None, [one]) => format!("there is no program at {}", one.display()),
                 _ => "it is not in PATH".to_owned(),
             };
             return Err(AppError::Usage(format!("the worker {role} cannot run {program:?}: {place}")));

@@ -15,6 +15,7 @@ use crate::model::id::{Actor, IssueId};
 use crate::model::issue::{Issue, MAX_TEXT_BYTES, Outcome};
 use crate::model::primitive::Primitive;
 use crate::model::record::{Opinion, Verdict, WorkerSpec};
+use crate::model::refusal::Refusal;
 use crate::runner::{self, AttemptReply, Exit, Poll, ReviewReply, StepError};
 
 /// How a step ended.
@@ -69,7 +70,14 @@ fn claimed(
     interrupted: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<StepEnd, AppError> {
-    let (epoch, input, root) = take(session, plan)?;
+    let (epoch, input, root) = match take(session, plan) {
+        Ok(taken) => taken,
+        // Another run or an agent was quicker since the issue was found ready: then it is theirs.
+        Err(AppError::Refusal(Refusal::HeldBy { .. } | Refusal::NotReady { .. })) => {
+            return Ok(StepEnd::TakenAway);
+        }
+        Err(other) => return Err(other),
+    };
     let spec = plan.worker;
     let env = environment(session, plan, &root);
     let step = runner::Step {
@@ -84,7 +92,12 @@ fn claimed(
         Ok(running) => running,
         Err(error) => return fail(session, plan, epoch, &error.to_string()),
     };
-    renew(session, plan, epoch, Some(running.identity()))?;
+    match renew(session, plan, epoch, Some(running.identity())) {
+        Ok(()) => {}
+        // Its worker has no packet yet, and is ended unfed.
+        Err(AppError::Refusal(_)) => return Ok(StepEnd::TakenAway),
+        Err(other) => return Err(other),
+    }
     let started = Instant::now();
     let mut renewed = Instant::now();
     let every = Duration::from_millis(u64::try_from(session.config.runner_lease / 3).unwrap_or(1_000));
@@ -103,10 +116,11 @@ fn claimed(
     });
     match result {
         Err(StepError::Stopped) if lost_claim => Ok(StepEnd::TakenAway),
-        Err(StepError::Stopped) => {
-            release(session, plan, epoch, false, "stopped by hand")?;
-            Ok(StepEnd::Stopped)
-        }
+        Err(StepError::Stopped) => match release(session, plan, epoch, false, "stopped by hand") {
+            // A worker may have closed its issue just before: then there is nothing to give back.
+            Ok(()) | Err(AppError::Refusal(_)) => Ok(StepEnd::Stopped),
+            Err(other) => Err(other),
+        },
         Err(error) => fail(session, plan, epoch, &error.to_string()),
         Ok(ended) => match ended.exit {
             Exit::Code(0) => answer(session, plan, epoch, &ended.stdout),
@@ -223,7 +237,7 @@ fn answer(
             Err(error) => return fail(session, plan, epoch, &error.to_string()),
         },
         Role::Review => match runner::parse_review(stdout) {
-            Ok(reply) => finish_review(session, plan, reply),
+            Ok(reply) => finish_review(session, plan, epoch, reply),
             Err(error) => return fail(session, plan, epoch, &error.to_string()),
         },
     };
@@ -273,6 +287,7 @@ fn current<'w>(work: &'w crate::app::Work, id: &IssueId) -> Result<&'w Issue, Ap
 fn finish_review(
     session: &mut Session,
     plan: &StepPlan<'_>,
+    epoch: u64,
     reply: ReviewReply,
 ) -> Result<(String, String), AppError> {
     let (opinion, reason) = match reply {
@@ -281,6 +296,11 @@ fn finish_review(
     };
     session.change("run verdict", |work| {
         let by: Actor = work.actor.clone();
+        // A worker may have judged by command itself; then it holds the review no more, and that stands.
+        let judged = work.snapshot.review_round(&plan.issue).is_some_and(|round| round.verdict.is_some());
+        if !judged {
+            claim::holder(&work.snapshot, &plan.issue, &by, Some(epoch))?;
+        }
         let given = Verdict { opinion, reason: reason.clone(), by, at: work.now, evidence: Vec::new() };
         let primitives = verdict::judge(&work.snapshot, &plan.issue, given, false)?;
         work.apply(&primitives)

@@ -179,7 +179,10 @@ fn step(
         StepEnd::Done(word, said) => StepEndView { word: word.clone(), why: said.clone() },
         StepEnd::Failed(why) => StepEndView { word: "failed step".to_owned(), why: why.clone() },
         StepEnd::Stopped => StepEndView { word: "stopped".to_owned(), why: String::new() },
-        StepEnd::TakenAway => StepEndView { word: "taken away".to_owned(), why: String::new() },
+        StepEnd::TakenAway => StepEndView {
+            word: "taken away".to_owned(),
+            why: "this run does not hold it any more".to_owned(),
+        },
     };
     progress(Progress::Ended { issue: &issue.id, role, end: &view });
     Ok(end)

@@ -2,8 +2,7 @@
 
 use clap::Args;
 
-use super::commands::acted;
-use super::read::RoleArg;
+use super::words::{RoleArg, acted};
 use crate::app::issues::{self, Claiming, Filter};
 use crate::app::view::IssueView;
 use crate::app::{AppError, Changed};

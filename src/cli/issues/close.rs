@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use super::commands::acted;
+use super::words::acted;
 use crate::app::AppError;
 use crate::app::issues::{self, CloseWish};
 use crate::cli::context::Context;

@@ -4,10 +4,7 @@ use clap::Subcommand;
 
 use super::{claim, close, create, edges, inspect, read, update};
 use crate::app::AppError;
-use crate::app::view::IssueView;
 use crate::cli::context::Context;
-use crate::cli::output::line;
-use crate::cli::render::status_word;
 
 #[derive(Debug, Subcommand)]
 pub enum IssuesCommand {
@@ -67,15 +64,4 @@ pub fn run(context: &Context, command: IssuesCommand) -> Result<u8, AppError> {
         IssuesCommand::Explain(args) => inspect::explain(context, args),
         IssuesCommand::History(args) => inspect::history(context, args),
     }
-}
-
-/// Prints the issue an act was about: as JSON, or in a line that says whether anything changed.
-pub fn acted(context: &Context, verb: &str, issue: &IssueView, changed: bool) -> Result<u8, AppError> {
-    if context.json() {
-        context.print_json(issue)?;
-    } else {
-        let verb = if changed { verb } else { "unchanged" };
-        context.line(&format!("{verb} {}  {}  {}", issue.id, status_word(issue), line(&issue.title)));
-    }
-    Ok(0)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::commands::acted;
+use super::words::{RoleTag, acted};
 use crate::app::{AppError, issues};
 use crate::cli::context::Context;
 use crate::model::act::create::NewIssue;
@@ -44,24 +44,6 @@ pub struct CreateArgs {
     /// For a kind:ask: a choice; may be given more than once
     #[arg(long = "choice", value_name = "WORD")]
     choices: Vec<String>,
-}
-
-/// The roles that mu knows.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub enum RoleTag {
-    /// Plans and coordinates
-    Orchestrator,
-    /// Does the work
-    Worker,
-}
-
-impl RoleTag {
-    pub fn tag(self) -> Tag {
-        Tag::known(match self {
-            RoleTag::Orchestrator => "role:orchestrator",
-            RoleTag::Worker => "role:worker",
-        })
-    }
 }
 
 /// The bounds a scope may set for its policy.

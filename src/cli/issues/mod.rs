@@ -8,6 +8,7 @@ mod edges;
 mod inspect;
 mod read;
 mod update;
+mod words;
 
 pub use commands::{IssuesCommand, run};
 pub use create::{PolicyArgs, body as body_text};

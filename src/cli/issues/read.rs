@@ -2,13 +2,12 @@
 
 use clap::Args;
 
-use super::update::StatusArg;
+use super::words::{RoleArg, StatusArg};
 use crate::app::AppError;
 use crate::app::issues::{self, Filter};
 use crate::app::view::IssueView;
 use crate::cli::context::Context;
 use crate::cli::render::{RowsArgs, issue_block, issue_row, table};
-use crate::model::act::claim::Role;
 use crate::model::tag::Tag;
 
 const HEADER: [&str; 5] = ["ID", "PRIO", "STATUS", "HELD BY", "TITLE"];
@@ -75,24 +74,6 @@ fn print(context: &Context, found: Vec<IssueView>, rows: RowsArgs, nothing: &str
         context.print(&table(&HEADER, found.iter().map(issue_row).collect(), rows, nothing));
     }
     Ok(0)
-}
-
-/// Which half of a round.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub enum RoleArg {
-    /// Attempts
-    Attempt,
-    /// Reviews
-    Review,
-}
-
-impl RoleArg {
-    pub fn role(self) -> Role {
-        match self {
-            RoleArg::Attempt => Role::Attempt,
-            RoleArg::Review => Role::Review,
-        }
-    }
 }
 
 #[derive(Debug, Args)]

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::commands::acted;
-use super::create::{PolicyArgs, RoleTag, body};
+use super::create::{PolicyArgs, body};
+use super::words::{RoleTag, StatusArg, acted};
 use crate::app::issues::{self, Claiming, CloseWish};
 use crate::app::{AppError, Changed, Session};
 use crate::cli::context::Context;
@@ -49,17 +49,6 @@ pub struct UpdateArgs {
     role: Option<RoleTag>,
     #[command(flatten)]
     policy: PolicyArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum StatusArg {
-    /// Not taken
-    Open,
-    /// Taken
-    #[value(name = "in_progress")]
-    InProgress,
-    /// Ended
-    Closed,
 }
 
 pub fn run(context: &Context, args: UpdateArgs) -> Result<u8, AppError> {

@@ -8,6 +8,7 @@ use crate::model::record::{Opinion, Round, RoundEnd, Scope};
 use crate::model::signature::signature;
 use crate::model::snapshot::Snapshot;
 use crate::model::tag::{FLOW_ATTEMPT, FLOW_REVIEW, Kind};
+use crate::model::waits::{Event, Waits};
 
 /// Rows 3 to 5 of the table for an opened scope: its last round was judged, or its attempt failed.
 pub fn verdict_or_failure(snapshot: &Snapshot, scope: &Scope) -> Option<Transition> {
@@ -92,10 +93,21 @@ fn pair(snapshot: &Snapshot, scope: Ix) -> Option<(Ix, Ix)> {
         && judge.tags.kind() == Some(Kind::Fork)
         && judge.tags.has("ctx:inherit")
         && judge.tags.executable()
+        && !judge.tags.review_gated()
         && judge.state.status() == "open"
         && graph.has_edge(attempt, EdgeKind::Blocks, review)
         && graph.node(review).children.is_empty()
         && graph.node(attempt).superseded_by.is_empty()
-        && graph.node(review).superseded_by.is_empty();
+        && graph.node(review).superseded_by.is_empty()
+        && !others_wait_for(snapshot, scope, attempt, review);
     right.then_some((attempt, review))
+}
+
+/// Whether other work of the scope waits for the review, which is to wait for that work.
+fn others_wait_for(snapshot: &Snapshot, scope: Ix, attempt: Ix, review: Ix) -> bool {
+    let (graph, relation) = (snapshot.graph(), snapshot.relation());
+    let waits = Waits::of(graph, relation);
+    let others = graph.node(scope).children.iter().copied();
+    let mut open = others.filter(|&child| child != attempt && child != review && !relation.resolved(child));
+    open.any(|child| waits.reaches(Event::Resolves(child), Event::Starts(review)))
 }

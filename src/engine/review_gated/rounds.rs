@@ -2,16 +2,16 @@
 
 use super::POLICY;
 use crate::engine::asks;
-use crate::engine::compile::Forge;
 use crate::engine::decision::Cause;
 use crate::engine::failures;
+use crate::engine::forge::Forge;
 use crate::model::act::close::skip_below;
 use crate::model::act::packet::round_bound;
 use crate::model::act::verdict::packet;
 use crate::model::gate;
 use crate::model::graph::{EdgeKind, Ix};
 use crate::model::id::{Actor, IssueId};
-use crate::model::issue::{Issue, Outcome, State, Work};
+use crate::model::issue::{Issue, Outcome, Work};
 use crate::model::primitive::Primitive;
 use crate::model::record::{Bounds, Opinion, Round, RoundEnd, Scope, ScopeEnd, Verdict};
 use crate::model::signature::signature;
@@ -111,23 +111,9 @@ fn pair(
 
 fn node(scope: &Issue, what: String, tags: Tags, work: Work, forge: &mut Forge<'_>) -> Issue {
     let room = crate::model::issue::MAX_TITLE_BYTES / 5;
-    Issue {
-        id: forge.id(),
-        title: format!("{what}: {}", asks::shortened(&scope.title, room)),
-        body: scope.body.clone(),
-        state: State::Open,
-        tags,
-        priority: scope.priority,
-        created_at: forge.now,
-        updated_at: forge.now,
-        revision: 1,
-        epoch: 0,
-        hands: Default::default(),
-        failed_steps: 0,
-        policy: Default::default(),
-        work,
-        key: None,
-    }
+    let title = format!("{what}: {}", asks::shortened(&scope.title, room));
+    let new = Issue::new(forge.id(), title, tags, forge.now);
+    Issue { body: scope.body.clone(), priority: scope.priority, work, ..new }
 }
 
 /// What the failed round leaves behind, whoever comes next: its verdict packet, its end, and an

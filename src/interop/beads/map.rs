@@ -9,7 +9,7 @@ use super::parse::empty;
 use super::report::Report;
 use super::text;
 use crate::model::id::Actor;
-use crate::model::issue::{Claim, Issue, Millis, Outcome, Policy, Priority, State, Work};
+use crate::model::issue::{Claim, Issue, Millis, Outcome, Priority, State};
 use crate::model::record::Annotation;
 use crate::model::tag::{NODE_AGENT, NODE_ROOT, Tag, Tags};
 
@@ -39,22 +39,16 @@ impl Import<'_> {
         if line.created_at.is_none() || line.updated_at.is_none() {
             report.odd("missing_time", id);
         }
+        let created_at = created_at.unwrap_or(self.now);
+        let tags = tags(line, report);
         Issue {
-            id: line.id.clone(),
-            title,
             body: text::body(line),
-            tags: tags(line, report),
             priority: priority(line, report),
-            created_at: created_at.unwrap_or(self.now),
-            updated_at: line.updated_at.or(created_at).unwrap_or(self.now),
-            revision: 1,
+            updated_at: line.updated_at.unwrap_or(created_at),
             epoch: claim.map_or(0, |claim| claim.epoch),
             hands: claim.map(|claim| claim.actor.clone()).into_iter().collect::<BTreeSet<_>>(),
             state,
-            failed_steps: 0,
-            policy: Policy::default(),
-            work: Work::default(),
-            key: None,
+            ..Issue::new(line.id.clone(), title, tags, created_at)
         }
     }
 

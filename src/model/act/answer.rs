@@ -31,6 +31,9 @@ pub fn answer(snapshot: &Snapshot, id: &IssueId, answer: Answer) -> Result<Vec<P
         });
     }
     open(snapshot, id)?;
+    if snapshot.relation().finished(find(snapshot, id)?) {
+        return Err(Refusal::AskSettled(id.clone()));
+    }
     if ask.choices.iter().all(|choice| choice.id != answer.choice) {
         let choices: Vec<&str> = ask.choices.iter().map(|choice| choice.id.as_str()).collect();
         return Err(Refusal::NoSuchChoice {

@@ -1,7 +1,7 @@
 //! `claim`, `renew`, `release`: who works on what (section 6). A claim is one compare-and-set.
 
 use super::find;
-use super::verdict::worked_at_or_below;
+use super::reviewer::may_judge;
 use crate::model::graph::Ix;
 use crate::model::id::{Actor, IssueId};
 use crate::model::issue::{Claim, Millis, Process};
@@ -55,7 +55,8 @@ pub struct Wish {
     pub runner: Option<Process>,
 }
 
-/// Gives an issue to an actor, or renews what the actor already holds.
+/// Gives an issue to an actor, or renews what the actor already holds. Two runners of one actor are two
+/// holders: what one of them works on, the other must not start as well.
 ///
 /// # Errors
 /// When somebody else holds it, when it is not ready, or when the actor may not judge it.
@@ -63,7 +64,8 @@ pub fn claim(snapshot: &Snapshot, id: &IssueId, wish: &Wish) -> Result<Vec<Primi
     let ix = find(snapshot, id)?;
     let issue = snapshot.graph().issue(ix);
     if let Some(held) = issue.state.claim() {
-        if held.actor == wish.actor && !held.expired(wish.now) {
+        let own = held.actor == wish.actor && (wish.runner.is_none() || wish.runner == held.runner);
+        if own && !held.expired(wish.now) {
             let renewed = Claim { expires_at: wish.now.saturating_add(wish.lease), ..held.clone() };
             return Ok(vec![Primitive::Claim { id: id.clone(), claim: renewed }]);
         }
@@ -170,21 +172,57 @@ pub fn holder<'s>(
     }
 }
 
-/// Refuses a reviewer who worked at or below the attempt.
-pub(super) fn may_judge(snapshot: &Snapshot, id: &IssueId, actor: &Actor) -> Result<(), Refusal> {
-    let Some(round) = snapshot.review_round(id) else { return Ok(()) };
-    let allowed = snapshot.scope(&round.scope).is_some_and(|scope| scope.bounds.allow_self_review);
-    if !allowed && worked_at_or_below(snapshot, &round.attempt, actor) {
-        return Err(Refusal::SelfReview {
-            actor: actor.clone(),
-            attempt: round.attempt.clone(),
-            review: round.review.clone(),
-        });
-    }
-    Ok(())
-}
-
 pub(super) fn not_ready(id: &IssueId, hindrances: &[Hindrance]) -> Refusal {
     let why: Vec<String> = hindrances.iter().map(Hindrance::text).collect();
     Refusal::NotReady { id: id.clone(), why: why.join("; ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::change::Change;
+    use crate::model::issue::{Issue, State};
+    use crate::model::tag::Tags;
+
+    fn held_by(runner: Option<Process>) -> (Snapshot, IssueId) {
+        let id: IssueId = "rg-a".parse().unwrap();
+        let claim = Claim { actor: "ann".parse().unwrap(), epoch: 1, expires_at: 100, runner, worker: None };
+        let mut issue = Issue::new(id.clone(), "work".to_owned(), Tags::new().completed(), 1);
+        issue.state = State::InProgress { claim };
+        issue.epoch = 1;
+        let mut snapshot = Snapshot::default();
+        snapshot.fold(&Change::IssueCreated { issue: Box::new(issue), parent: None }, 1);
+        (snapshot, id)
+    }
+
+    fn runner(pid: u32) -> Option<Process> {
+        Some(Process { boot_id: "boot".to_owned(), pid, started: 1 })
+    }
+
+    fn wish(runner: Option<Process>) -> Wish {
+        Wish { actor: "ann".parse().unwrap(), now: 50, lease: 100, runner }
+    }
+
+    #[test]
+    fn the_same_actor_renews_and_keeps_the_fencing_number() {
+        for (holder, wanted) in [(None, None), (runner(7), runner(7)), (runner(7), None)] {
+            let (snapshot, id) = held_by(holder.clone());
+            let renewed = claim(&snapshot, &id, &wish(wanted)).unwrap();
+            let expected = Claim {
+                expires_at: 150,
+                epoch: 1,
+                ..snapshot.graph().get(&id).unwrap().state.claim().unwrap().clone()
+            };
+            assert_eq!(renewed, [Primitive::Claim { id, claim: expected }]);
+        }
+    }
+
+    #[test]
+    fn another_runner_of_the_same_actor_is_another_holder() {
+        for holder in [runner(7), None] {
+            let (snapshot, id) = held_by(holder);
+            let refused = claim(&snapshot, &id, &wish(runner(8))).unwrap_err();
+            assert!(matches!(refused, Refusal::HeldBy { .. }), "{refused}");
+        }
+    }
 }

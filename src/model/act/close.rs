@@ -64,7 +64,7 @@ pub fn close(snapshot: &Snapshot, id: &IssueId, closing: &Closing) -> Result<Vec
         return skip(snapshot, ix, closing);
     }
     guard(snapshot, ix, outcome)?;
-    let by = issue.tags.executable().then(|| closing.actor.clone());
+    let by = Some(closing.actor.clone());
     Ok(vec![Primitive::Close { id: id.clone(), outcome, reason: closing.reason.clone(), by }])
 }
 
@@ -101,15 +101,19 @@ fn already_closed(
     Ok(Vec::new())
 }
 
-/// What closing with an outcome needs, beyond nobody else holding the issue.
+/// What closing with an outcome needs, beyond nobody else holding the issue. What came to stand before
+/// held work after it was claimed does not keep its holder from ending it, except that nothing ends in
+/// what was let go: a round may have been judged without it.
 fn guard(snapshot: &Snapshot, ix: Ix, outcome: Outcome) -> Result<(), Refusal> {
     let (graph, relation) = (snapshot.graph(), snapshot.relation());
     let id = graph.id(ix);
     let planning = outcome == Outcome::Expanded;
+    let held = graph.issue(ix).state.claim().is_some();
     let mut others = hindrances(snapshot, ix);
     others.retain(|hindrance| match hindrance {
         Hindrance::Held { .. } | Hindrance::NotExecutable | Hindrance::UnresolvedChild(_) => false,
-        Hindrance::Blocked { .. } => !planning,
+        Hindrance::Blocked { .. } => !planning && !held,
+        Hindrance::Finished => !held || relation.let_go(ix),
         _ => true,
     });
     if !others.is_empty() {
@@ -134,11 +138,12 @@ fn skip(snapshot: &Snapshot, ix: Ix, closing: &Closing) -> Result<Vec<Primitive>
     if reason.is_none() {
         return Err(Refusal::SkipNeedsReason(id.clone()));
     }
+    // Whoever skips an attempt has closed it, and may not judge it.
     let own = Primitive::Close {
         id: id.clone(),
         outcome: Outcome::Skipped,
         reason: closing.reason.clone(),
-        by: None,
+        by: Some(closing.actor.clone()),
     };
     let below = if closing.cascade { cascade(snapshot, ix, closing) } else { Vec::new() };
     Ok(std::iter::once(own).chain(below).collect())
@@ -148,7 +153,13 @@ fn cascade(snapshot: &Snapshot, ix: Ix, closing: &Closing) -> Vec<Primitive> {
     let graph = snapshot.graph();
     let why =
         format!("{} was skipped: {}", graph.id(ix), closing.reason.as_deref().unwrap_or("no reason given"));
-    skip_below(snapshot, ix, &why)
+    let mut primitives = skip_below(snapshot, ix, &why);
+    for primitive in &mut primitives {
+        if let Primitive::Close { by, .. } = primitive {
+            *by = Some(closing.actor.clone());
+        }
+    }
+    primitives
 }
 
 /// Closes as skipped whatever is open below a node. Asks become moot, claims are revoked, and scopes at

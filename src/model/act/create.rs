@@ -4,7 +4,7 @@ use super::find;
 use super::packet::round_bound;
 use crate::model::gate;
 use crate::model::id::IssueId;
-use crate::model::issue::{Issue, Millis, Policy, Priority, State, Work, check_text, check_title};
+use crate::model::issue::{Issue, Millis, Policy, Priority, Work, check_text, check_title};
 use crate::model::primitive::Primitive;
 use crate::model::record::{Ask, AskKind, Choice};
 use crate::model::refusal::Refusal;
@@ -74,21 +74,12 @@ pub fn issue(id: &IssueId, new: NewIssue, now: Millis) -> Result<Issue, Refusal>
         round_bound(&new.body)?;
     }
     Ok(Issue {
-        id: id.clone(),
-        title: new.title,
         body: new.body,
-        state: State::Open,
-        tags,
         priority: new.priority,
-        created_at: now,
-        updated_at: now,
-        revision: 1,
-        epoch: 0,
-        hands: Default::default(),
-        failed_steps: 0,
         policy: new.policy,
         work: new.work,
         key: new.key,
+        ..Issue::new(id.clone(), new.title, tags, now)
     })
 }
 

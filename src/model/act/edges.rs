@@ -44,7 +44,7 @@ pub fn unblock(snapshot: &Snapshot, blocker: &IssueId, blocked: &IssueId) -> Res
 /// Gives an issue another parent, or none.
 ///
 /// # Errors
-/// A round node or an ask of the engine; a parent that takes no more children; work of a decided round;
+/// A round node, an ask of the engine, a successor or what it superseded; a parent that takes no more children; work of a decided round;
 /// the last child of an expanded node; a circle of waiting.
 pub fn reparent(
     snapshot: &Snapshot,
@@ -60,6 +60,13 @@ pub fn reparent(
     gate::not_in_a_round(snapshot, child, "parent")?;
     if snapshot.ask(child).is_some_and(|ask| ask.scope.is_some() || ask.about.is_some()) {
         return Err(Refusal::AskIsAnswered(child.clone()));
+    }
+    // Elsewhere, a successor could be reopened after a verdict on the work that counts on it.
+    if let Some(&old) = graph.node(ix).supersedes.first() {
+        return Err(Refusal::StaysBeside { id: child.clone(), old: graph.id(old).clone() });
+    }
+    if let Some(&by) = graph.node(ix).superseded_by.first() {
+        return Err(Refusal::Superseded { id: child.clone(), by: graph.id(by).clone() });
     }
     let mut primitives = gate::touch(snapshot, ix)?;
     let move_it = Primitive::Reparent { id: child.clone(), parent: parent.cloned() };

@@ -9,6 +9,7 @@ pub mod edges;
 pub mod open;
 pub mod packet;
 pub mod retry;
+mod reviewer;
 pub mod update;
 pub mod verdict;
 

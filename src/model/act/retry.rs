@@ -1,10 +1,11 @@
 //! `retry`: a successor takes the place of work that failed.
 
+use super::close::skip_below;
 use super::find;
 use crate::model::gate;
 use crate::model::graph::Ix;
 use crate::model::id::IssueId;
-use crate::model::issue::{Issue, Millis, State};
+use crate::model::issue::{Issue, Millis};
 use crate::model::primitive::Primitive;
 use crate::model::refusal::Refusal;
 use crate::model::snapshot::Snapshot;
@@ -33,6 +34,8 @@ pub fn retry(
             return Err(Refusal::Superseded { id: graph.id(up).clone(), by: graph.id(by).clone() });
         }
     }
+    // What is open below would stay open for ever: nothing starts below what has ended.
+    let below = skip_below(snapshot, ix, &format!("{id} failed and is tried again"));
     if let Some(parent) = graph.node(ix).parent {
         let mut primitives = gate::adopt(snapshot, parent, successor)?;
         // The edge to a review needs the successor to be there first.
@@ -40,9 +43,10 @@ pub fn retry(
             primitives.drain(..).partition(|p| matches!(p, Primitive::Serial { .. }));
         before.extend(succession(snapshot, ix, successor, notes, now));
         before.extend(edges);
+        before.extend(below);
         return Ok(before);
     }
-    Ok(succession(snapshot, ix, successor, notes, now))
+    Ok(succession(snapshot, ix, successor, notes, now).into_iter().chain(below).collect())
 }
 
 /// The successor itself: the same task with what went wrong added to its notes, beside the failed one.
@@ -59,17 +63,11 @@ pub fn succession(
     work.notes.extend(old.state.reason().filter(|reason| !reason.is_empty()).map(str::to_owned));
     work.notes.extend(notes.filter(|note| !note.is_empty()));
     let issue = Issue {
-        id: successor.clone(),
-        state: State::Open,
-        created_at: now,
-        updated_at: now,
-        revision: 1,
-        epoch: 0,
-        hands: Default::default(),
-        failed_steps: 0,
+        body: old.body.clone(),
+        priority: old.priority,
+        policy: old.policy.clone(),
         work,
-        key: None,
-        ..old.clone()
+        ..Issue::new(successor.clone(), old.title.clone(), old.tags.clone(), now)
     };
     let parent = graph.node(failed).parent.map(|p| graph.id(p).clone());
     vec![

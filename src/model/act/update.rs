@@ -49,7 +49,7 @@ pub fn update(snapshot: &Snapshot, id: &IssueId, update: &Update) -> Result<Vec<
     let policy = update.policy.as_ref().map(|set| merged(&issue.policy, set));
     if let Some(policy) = policy.as_ref().filter(|policy| **policy != issue.policy) {
         check_policy(policy)?;
-        if snapshot.scope(id).is_some() {
+        if snapshot.scope(id).is_some() || snapshot.round_of(id).is_some() {
             return Err(Refusal::BoundsFixed(id.clone()));
         }
     }

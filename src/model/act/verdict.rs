@@ -1,7 +1,8 @@
 //! A verdict on a round (section 4): by command, by packet or by closing the review, it is this one act.
 
-use super::claim::{holder, may_judge, not_ready};
+use super::claim::{holder, not_ready};
 use super::find;
+use super::reviewer::may_judge;
 use crate::model::id::{Actor, IssueId};
 use crate::model::issue::check_text;
 use crate::model::primitive::Primitive;
@@ -90,13 +91,6 @@ pub fn packet(review: &IssueId, verdict: &Verdict) -> Primitive {
 /// The forum topic of an issue.
 pub fn topic(id: &IssueId) -> String {
     format!("issue:{id}")
-}
-
-/// Whether an actor ever held or closed anything at or below an attempt.
-pub fn worked_at_or_below(snapshot: &Snapshot, attempt: &IssueId, actor: &Actor) -> bool {
-    let graph = snapshot.graph();
-    let below = graph.ix(attempt).map(|ix| graph.subtree(ix)).unwrap_or_default();
-    below.into_iter().any(|ix| graph.issue(ix).hands.contains(actor))
 }
 
 fn reviewed<'s>(snapshot: &'s Snapshot, review: &IssueId) -> Result<&'s Round, Refusal> {

@@ -1,0 +1,14 @@
+//! The rules of the protocol, one test per rule, each named for what it says.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod asks;
+mod cases;
+mod claims;
+mod edges;
+mod life_cycle;
+mod loopholes;
+mod properties;
+mod relation;
+mod stage;
+mod verdicts;

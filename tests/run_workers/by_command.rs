@@ -1,0 +1,94 @@
+//! Workers that act on their own issue by command, as agents do.
+
+use roundgate::model::issue::Outcome;
+use roundgate::model::record::Opinion;
+
+use crate::{issue, rounds, steps, world};
+
+#[test]
+fn an_attempt_that_closed_its_issue_by_command_has_closed_it_whatever_it_prints() {
+    for after in ["success", "exit 0", "exit 1", "failure 'no, it is not'"] {
+        let script = format!(
+            r#"[ $role = review ] && pass
+            "$BIN" issues close "$ROUNDGATE_ISSUE" --reason "closed by command" >/dev/null || exit 9
+            {after}"#
+        );
+        let world = world(&script, "");
+        world.run(0);
+        assert_eq!(steps(&world), ["a attempt 1", "a review 1"], "{after}");
+        let attempt = issue(&world, "Attempt 1: Goal a");
+        assert_eq!(attempt.state.outcome(), Some(Outcome::Success), "{after}");
+        assert_eq!(attempt.state.reason(), Some("closed by command"), "{after}");
+        assert_eq!(attempt.failed_steps, 0, "{after}");
+    }
+}
+
+#[test]
+fn an_attempt_can_expand_into_parts_that_workers_do_before_the_review() {
+    let script = r#"
+        [ $role = review ] && pass
+        case $packet in *'"title":"Attempt 1'*)
+            for part in one two; do
+                "$BIN" issues create "Part $part" --parent "$ROUNDGATE_ISSUE" >/dev/null || exit 9
+            done
+            "$BIN" issues close "$ROUNDGATE_ISSUE" --outcome expanded >/dev/null || exit 9
+        esac
+        success"#;
+    let world = world(script, "");
+    world.run(0);
+    assert_eq!(steps(&world), ["a attempt 1", "a attempt null", "a attempt null", "a review 1"]);
+    assert_eq!(issue(&world, "Attempt 1: Goal a").state.outcome(), Some(Outcome::Expanded));
+    for part in ["Part one", "Part two"] {
+        assert_eq!(issue(&world, part).state.outcome(), Some(Outcome::Success));
+    }
+}
+
+#[test]
+fn parts_that_are_created_and_left_open_are_done_before_success_counts() {
+    let script = r#"
+        [ $role = review ] && pass
+        case $packet in *'"title":"Attempt 1'*)
+            [ -e made ] || "$BIN" issues create "Part one" --parent "$ROUNDGATE_ISSUE" >/dev/null || exit 9
+            : >made
+        esac
+        success"#;
+    let world = world(script, "");
+    let said = world.run(0);
+    assert!(said.stderr.contains("not resolved"), "{said:#?}");
+    assert_eq!(steps(&world), ["a attempt 1", "a attempt null", "a attempt 1", "a review 1"]);
+}
+
+#[test]
+fn the_first_verdict_stands_whether_by_command_or_by_answer() {
+    for (by_command, printed, opinion) in [
+        ("pass", "pass", Opinion::Pass),
+        ("needs_work", "pass", Opinion::NeedsWork),
+        ("pass", "needs_work 'on second thoughts'", Opinion::Pass),
+        ("needs_work", "exit 1", Opinion::NeedsWork),
+    ] {
+        let script = format!(
+            r#"[ $role = attempt ] && success
+            [ $round = 1 ] || pass
+            "$BIN" rounds verdict "$ROUNDGATE_ISSUE" {by_command} --note first >/dev/null || exit 9
+            {printed}"#
+        );
+        let world = world(&script, "");
+        world.run(0);
+        let verdict = rounds(&world).remove(0).verdict.unwrap();
+        assert_eq!((verdict.opinion, verdict.reason.as_str()), (opinion, "first"), "{by_command}, {printed}");
+    }
+}
+
+#[test]
+fn a_worker_cannot_judge_its_own_attempt() {
+    let script = r#"
+        [ $role = review ] && pass
+        "$BIN" issues close "$ROUNDGATE_ISSUE" >/dev/null || exit 9
+        review=$("$BIN" --json issues list --tag flow:review | sed 's/.*"id":"\([^"]*\)".*/\1/')
+        "$BIN" rounds verdict "$review" pass 2>refused
+        echo $? >code
+        success"#;
+    let world = world(script, "");
+    world.run(0);
+    assert_eq!(world.lines("code"), ["5"], "{:?}", world.lines("refused"));
+}
