@@ -80,6 +80,32 @@ fn the_first_verdict_stands_whether_by_command_or_by_answer() {
 }
 
 #[test]
+fn an_answer_under_a_claim_that_ended_counts_for_nothing() {
+    // Whoever gave the issue back and claimed it again, the runner's fencing number is an old one.
+    let again = r#"
+        if [ $role = again ] && mkdir once 2>/dev/null; then
+            "$BIN" issues release "$ROUNDGATE_ISSUE" >/dev/null 2>&1 || exit 9
+            "$BIN" issues claim "$ROUNDGATE_ISSUE" --lease 1s >/dev/null 2>&1 || exit 9
+            success_or_pass early
+        fi
+        success_or_pass late"#;
+    let answers = r#"
+        success_or_pass() {
+            [ $role = attempt ] && success "$1"
+            printf '{"verdict":"pass","notes":"%s"}\n' "$1"; exit 0
+        }"#;
+    for role in ["attempt", "review"] {
+        let world = world(&format!("{answers}{}", again.replace("again ]", &format!("{role} ]"))), "");
+        let said = world.run(0);
+        assert!(said.stderr.contains("taken away"), "{role}: {said:#?}");
+        assert_eq!(steps(&world).len(), 3, "{role}: done once more");
+        let verdict = rounds(&world).remove(0).verdict.unwrap();
+        assert_eq!(verdict.reason, "late", "{role}");
+        assert_eq!(issue(&world, "Attempt 1: Goal a").state.reason(), Some("late"), "{role}");
+    }
+}
+
+#[test]
 fn a_worker_cannot_judge_its_own_attempt() {
     let script = r#"
         [ $role = review ] && pass
