@@ -202,10 +202,12 @@ fn document(folder: &Path) -> Result<DocumentMut, AppError> {
             return Err(AppError::File { what: format!("read {}", file.display()), source });
         }
     };
-    text.parse::<DocumentMut>().map_err(|error| AppError::Config {
-        file,
-        problem: error.to_string().lines().next().unwrap_or_default().to_owned(),
-    })
+    text.parse::<DocumentMut>().map_err(|error| AppError::Config { file, problem: not_toml(&text, &error) })
+}
+
+fn not_toml(text: &str, error: &toml_edit::TomlError) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    format!("line {}: {}", before.matches('\n').count() + 1, error.message().replace('\n', ", "))
 }
 
 fn plain(value: &toml_edit::Value) -> String {

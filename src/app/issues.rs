@@ -339,7 +339,18 @@ impl DepKind {
     }
 }
 
-/// Adds a relation; gives the two ids.
+/// A relation that was added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Added {
+    /// The blocker, or the child.
+    pub first: IssueId,
+    /// The blocked, or the parent.
+    pub second: IssueId,
+    /// The parent that the child was taken from: a node has one parent at most.
+    pub moved_from: Option<IssueId>,
+}
+
+/// Adds a relation.
 ///
 /// # Errors
 /// What [`edges::block`] and [`edges::reparent`] refuse.
@@ -348,15 +359,18 @@ pub fn dep(
     first: &str,
     kind: DepKind,
     second: &str,
-) -> Result<Changed<(IssueId, IssueId)>, AppError> {
+) -> Result<Changed<Added>, AppError> {
     session.change("issues dep", |work| {
         let (a, b) = (resolve(&work.snapshot, first)?, resolve(&work.snapshot, second)?);
+        let graph = work.snapshot.graph();
+        let parent = graph.ix(&a).and_then(|ix| graph.node(ix).parent).map(|ix| graph.id(ix).clone());
+        let moved_from = parent.filter(|parent| kind == DepKind::Parent && *parent != b);
         let primitives = match kind {
             DepKind::Blocks => edges::block(&work.snapshot, &a, &b)?,
             DepKind::Parent => edges::reparent(&work.snapshot, &a, Some(&b))?,
         };
         work.apply(&primitives)?;
-        Ok((a, b))
+        Ok(Added { first: a, second: b, moved_from })
     })
 }
 

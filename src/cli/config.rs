@@ -5,7 +5,8 @@ use serde_json::json;
 
 use super::context::Context;
 use super::render::{RowsArgs, table};
-use crate::app::{AppError, config};
+use crate::app::{AppError, config, place};
+use crate::store::sqlite::Sqlite;
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
@@ -27,6 +28,10 @@ pub enum ConfigCommand {
 
 pub fn run(context: &Context, command: ConfigCommand) -> Result<u8, AppError> {
     let folder = context.store_folder()?;
+    if !place::is_store(&folder) {
+        // A named folder is not looked at before; opening says what it is instead.
+        Sqlite::open(&folder)?;
+    }
     match command {
         ConfigCommand::Get { key } => {
             let value = config::get(&config::load(&folder)?, &key).ok_or_else(|| {

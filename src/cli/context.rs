@@ -10,6 +10,7 @@ use super::output;
 use crate::app::ambient::{Clock, Ids};
 use crate::app::{AppError, Session, config, place};
 use crate::model::id::Actor;
+use crate::store::Store;
 use crate::store::sqlite::Sqlite;
 
 /// Flags that every command takes.
@@ -72,7 +73,11 @@ impl Context {
     }
 
     /// A session at a store that is open already.
-    pub fn session_at(&self, folder: &std::path::Path, store: Sqlite) -> Result<Session, AppError> {
+    pub fn session_at(
+        &self,
+        folder: &std::path::Path,
+        store: impl Store + 'static,
+    ) -> Result<Session, AppError> {
         Ok(Session {
             store: Box::new(store),
             clock: clock()?,

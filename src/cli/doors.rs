@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use super::context::{Context, GlobalArgs};
@@ -100,17 +101,39 @@ pub fn main() -> ExitCode {
 /// Clap's own errors, as JSON when JSON was asked for.
 fn usage(error: &clap::Error, arguments: &[std::ffi::OsString]) -> ExitCode {
     let json = arguments.iter().any(|argument| argument == "--json");
-    if error.use_stderr() && json {
-        let text = error.render().to_string();
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        let hint = "roundgate --help lists the commands and flags".to_owned();
+    let unreadable = error.kind() == ErrorKind::InvalidUtf8;
+    if error.use_stderr() && (json || unreadable) {
+        let (message, hint) = if unreadable {
+            (not_utf8(arguments), "text is given as UTF-8".to_owned())
+        } else {
+            (first_paragraph(error), "roundgate --help lists the commands and flags".to_owned())
+        };
         let failure = Failure { exit: 2, code: "usage", message, hint: Some(hint), retryable: false };
-        output::print_failure(&failure, true);
+        output::print_failure(&failure, json);
     } else {
         // Printing can only fail when nobody reads it.
         let _ = error.print();
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// What is wrong, in one line: what follows the first empty line are tips and the usage.
+fn first_paragraph(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ").trim_start_matches("error: ").to_owned()
+}
+
+/// Which arguments are no text; clap does not say.
+fn not_utf8(arguments: &[std::ffi::OsString]) -> String {
+    let bad = arguments.iter().enumerate().skip(1).filter(|(_, argument)| argument.to_str().is_none());
+    let named: Vec<String> = bad
+        .map(|(at, argument)| {
+            let shown: String = argument.to_string_lossy().chars().take(60).collect();
+            format!("argument {at} ({shown:?}) is not UTF-8")
+        })
+        .collect();
+    named.join("; ")
 }
 
 fn dispatch(command: Command, context: &Context) -> Result<u8, Failure> {

@@ -24,7 +24,9 @@ pub fn hint(error: &AppError) -> Option<String> {
             "give the changed goal a new key, or answer and finish the old one first".to_owned()
         }
         AppError::Import { .. } => "nothing was imported; mend that line and import again".to_owned(),
-        AppError::Config { .. } => "roundgate config list shows the keys and what they take".to_owned(),
+        AppError::Config { .. } => {
+            "mend that line, or remove the file: then every key has its default".to_owned()
+        }
         AppError::NoWorker { role, .. } => {
             format!(
                 "add [workers.{role}] to the plan and apply it, or claim the work by hand: roundgate issues claim --next"

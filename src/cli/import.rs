@@ -70,7 +70,7 @@ pub fn run(context: &Context, args: ImportArgs) -> Result<u8, AppError> {
     ));
     for (kind, odd) in &report.odd {
         let examples: Vec<String> = odd.examples.iter().map(|text| line(text).into_owned()).collect();
-        context.line(&format!("  {:<24} {:>6}  {}", kind, odd.count, examples.join(" ")));
+        context.line(&format!("  {:<24} {:>6}  {}", kind, odd.count, examples.join("; ")));
     }
     if !done.changed && !args.dry_run {
         context.line("nothing changed");

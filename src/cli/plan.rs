@@ -9,6 +9,8 @@ use super::context::Context;
 use crate::app::plan::{self, PlanReport};
 use crate::app::{AppError, Session, config, place};
 use crate::store::StoreError;
+use crate::store::memory::Memory;
+use crate::store::sqlite::Sqlite;
 
 #[derive(Debug, Subcommand)]
 pub enum PlanCommand {
@@ -53,29 +55,55 @@ fn check(context: &Context, file: &Path) -> Result<u8, AppError> {
     Ok(0)
 }
 
-/// The session of a command that may come first of all: with no store in reach, one is made here.
-pub fn session_or_new(context: &Context) -> Result<(PathBuf, Session), AppError> {
+/// The session of a command that may come first of all.
+pub struct Opened {
+    pub session: Session,
+    pub folder: PathBuf,
+    /// Whether there was no store in reach, so that one was made here.
+    pub made: bool,
+}
+
+/// Opens the store in reach; without one, makes it here.
+pub fn session_or_new(context: &Context) -> Result<Opened, AppError> {
+    if let Some(folder) = in_reach(context)? {
+        return opened(context, folder);
+    }
+    let folder = context.new_store_folder()?;
+    let store = match place::init(&folder) {
+        Ok(store) => store,
+        // Somebody else made it since: then it is there, which is all that is wanted.
+        Err(AppError::Store(StoreError::Exists { .. })) => return opened(context, folder),
+        Err(other) => return Err(other),
+    };
+    context.say(&format!("made a store in {}", folder.display()));
+    let session = context.session_at(&folder, store)?;
+    Ok(Opened { session, folder, made: true })
+}
+
+/// The same for a preview: the store that would be made is one in memory.
+fn session_or_pretended(context: &Context) -> Result<Opened, AppError> {
+    if let Some(folder) = in_reach(context)? {
+        return opened(context, folder);
+    }
+    let folder = context.new_store_folder()?;
+    if folder.exists() && !folder.is_dir() {
+        // No store can be made there; opening says why.
+        Sqlite::open(&folder)?;
+    }
+    context.say(&format!("would make a store in {}", folder.display()));
+    let session = context.session_at(&folder, Memory::new())?;
+    Ok(Opened { session, folder, made: true })
+}
+
+fn opened(context: &Context, folder: PathBuf) -> Result<Opened, AppError> {
+    let session = context.session_at(&folder, place::open(&folder, &config::load(&folder)?)?)?;
+    Ok(Opened { session, folder, made: false })
+}
+
+fn in_reach(context: &Context) -> Result<Option<PathBuf>, AppError> {
     match context.store_folder() {
-        Ok(folder) if place::is_store(&folder) => {
-            let session = context.session_at(&folder, place::open(&folder, &config::load(&folder)?)?)?;
-            Ok((folder, session))
-        }
-        Ok(_) | Err(AppError::NoStore(_)) => {
-            let folder = context.new_store_folder()?;
-            let store = match place::init(&folder) {
-                Ok(store) => {
-                    context.say(&format!("made a store in {}", folder.display()));
-                    store
-                }
-                // Somebody else made it since: then it is there, which is all that is wanted.
-                Err(AppError::Store(StoreError::Exists { .. })) => {
-                    place::open(&folder, &config::load(&folder)?)?
-                }
-                Err(other) => return Err(other),
-            };
-            let session = context.session_at(&folder, store)?;
-            Ok((folder, session))
-        }
+        Ok(folder) => Ok(Some(folder).filter(|folder| place::is_store(folder))),
+        Err(AppError::NoStore(_)) => Ok(None),
         Err(other) => Err(other),
     }
 }
@@ -83,18 +111,26 @@ pub fn session_or_new(context: &Context) -> Result<(PathBuf, Session), AppError>
 fn apply(context: &Context, args: &ApplyArgs) -> Result<u8, AppError> {
     let plan = plan::read(&args.file)?;
     if args.dry_run {
-        let report = plan::preview(&mut context.session()?, &plan)?;
-        return print(context, &report, false, true);
+        let mut opened = session_or_pretended(context)?;
+        let report = plan::preview(&mut opened.session, &plan)?;
+        return print(context, &report, &opened, false, true);
     }
-    let (_, mut session) = session_or_new(context)?;
-    let done = plan::apply(&mut session, &plan)?;
-    print(context, &done.value, done.changed, false)
+    let mut opened = session_or_new(context)?;
+    let done = plan::apply(&mut opened.session, &plan)?;
+    print(context, &done.value, &opened, done.changed, false)
 }
 
-fn print(context: &Context, report: &PlanReport, changed: bool, dry_run: bool) -> Result<u8, AppError> {
+fn print(
+    context: &Context,
+    report: &PlanReport,
+    opened: &Opened,
+    changed: bool,
+    dry_run: bool,
+) -> Result<u8, AppError> {
     if context.json() {
         let mut value = json!(report);
         value["changed"] = json!(changed);
+        value["new_store"] = json!(opened.made.then_some(&opened.folder));
         context.print_json(&value)?;
         return Ok(0);
     }

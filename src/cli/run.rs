@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::context::Context;
 use super::output::{line, write_stderr};
-use super::plan::session_or_new;
+use super::plan::{Opened, session_or_new};
 use crate::app::run::{End, Progress, Supervisor, check_workers, supervise};
 use crate::app::{AppError, plan, session_resolve};
 
@@ -31,7 +31,7 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
         (Some(file), _) => {
             let plan = plan::read(file)?;
             check_workers(&plan.workers(), &plan.folder, &cwd)?;
-            let (folder, mut session) = session_or_new(context)?;
+            let Opened { mut session, folder, .. } = session_or_new(context)?;
             let report = plan::apply(&mut session, &plan)?.value;
             (folder, session, report.root)
         }

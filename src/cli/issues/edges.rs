@@ -3,8 +3,8 @@
 use clap::Args;
 use serde_json::json;
 
-use crate::app::issues::{self, DepKind};
-use crate::app::{AppError, Changed};
+use crate::app::AppError;
+use crate::app::issues::{self, Added, DepKind};
 use crate::cli::context::Context;
 use crate::model::id::IssueId;
 use crate::model::refusal::Refusal;
@@ -41,30 +41,33 @@ fn kind(relation: RelationArg) -> Result<DepKind, AppError> {
 pub fn dep(context: &Context, args: DepArgs) -> Result<u8, AppError> {
     let kind = kind(args.relation)?;
     let done = issues::dep(&mut context.session()?, &args.first, kind, &args.second)?;
-    print(context, "added", kind, &done)
+    let Added { first, second, moved_from } = &done.value;
+    if context.json() {
+        let mut value = shown(kind, first, second, done.changed);
+        value["moved_from"] = json!(moved_from);
+        context.print_json(&value)?;
+    } else if let Some(old) = moved_from {
+        context.line(&format!("moved {first} from parent {old} to parent {second}"));
+    } else {
+        let verb = if done.changed { "added" } else { "unchanged" };
+        context.line(&format!("{verb} {first} {} {second}", kind.as_str()));
+    }
+    Ok(0)
 }
 
 pub fn undep(context: &Context, args: DepArgs) -> Result<u8, AppError> {
     let kind = kind(args.relation)?;
     let done = issues::undep(&mut context.session()?, &args.first, kind, &args.second)?;
-    print(context, "removed", kind, &done)
-}
-
-fn print(
-    context: &Context,
-    verb: &str,
-    kind: DepKind,
-    done: &Changed<(IssueId, IssueId)>,
-) -> Result<u8, AppError> {
-    let (src, dst) = &done.value;
+    let (first, second) = &done.value;
     if context.json() {
-        let (src, dst) = (src.as_str(), dst.as_str());
-        context.print_json(
-            &json!({ "ok": true, "changed": done.changed, "src": src, "type": kind.as_str(), "dst": dst }),
-        )?;
+        context.print_json(&shown(kind, first, second, done.changed))?;
     } else {
-        let verb = if done.changed { verb } else { "unchanged" };
-        context.line(&format!("{verb} {src} {} {dst}", kind.as_str()));
+        let verb = if done.changed { "removed" } else { "unchanged" };
+        context.line(&format!("{verb} {first} {} {second}", kind.as_str()));
     }
     Ok(0)
+}
+
+fn shown(kind: DepKind, src: &IssueId, dst: &IssueId, changed: bool) -> serde_json::Value {
+    json!({ "ok": true, "changed": changed, "src": src, "type": kind.as_str(), "dst": dst })
 }

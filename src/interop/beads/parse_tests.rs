@@ -1,3 +1,5 @@
+//! Which bytes are lines of a beads file, and which are refused.
+
 use proptest::prelude::*;
 
 use super::*;

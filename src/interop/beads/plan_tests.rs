@@ -1,3 +1,5 @@
+//! What the lines of a file become, one odd thing a test.
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! Which texts are plans, and what is said of those that are not.
+
 use proptest::prelude::*;
 
 use super::*;
