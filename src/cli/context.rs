@@ -1,6 +1,7 @@
 //! What every command has: the global flags, the session they name, and how to print.
 
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -32,13 +33,13 @@ pub struct GlobalArgs {
 /// The surroundings of one command.
 pub struct Context {
     global: GlobalArgs,
-    /// Whether a reader of stdout has gone; then nothing more is printed.
-    gone: Cell<bool>,
+    /// Why stdout takes no more, once it does not; then nothing more is printed.
+    closed: RefCell<Option<std::io::Error>>,
 }
 
 impl Context {
     pub fn new(global: GlobalArgs) -> Self {
-        Context { global, gone: Cell::new(false) }
+        Context { global, closed: RefCell::new(None) }
     }
 
     pub fn json(&self) -> bool {
@@ -106,14 +107,30 @@ impl Context {
             serde_json::to_string(value)
         };
         let text = text.map_err(|error| AppError::Usage(format!("cannot be written as JSON: {error}")))?;
-        self.print(&format!("{text}\n"));
+        self.write(&format!("{}\n", output::json(&text)));
         Ok(())
     }
 
-    /// Prints to stdout. When nobody reads any more, the rest is dropped.
+    /// Prints to stdout for people: whatever is in the text, no terminal obeys it.
     pub fn print(&self, text: &str) {
-        if !self.gone.get() {
-            self.gone.set(!output::write_stdout(text));
+        self.write(&output::multiline(text));
+    }
+
+    fn write(&self, text: &str) {
+        let mut closed = self.closed.borrow_mut();
+        if closed.is_none() {
+            *closed = output::write_stdout(text).err();
+        }
+    }
+
+    /// Whether everything was printed. A reader who left, as `head` does, has what it wanted; a full disk
+    /// has not.
+    pub fn printed(&self) -> Result<(), AppError> {
+        match self.closed.take() {
+            Some(source) if source.kind() != ErrorKind::BrokenPipe => {
+                Err(AppError::File { what: "print the whole result".to_owned(), source })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -125,7 +142,7 @@ impl Context {
     /// Says something beside the result: to stderr, and not when a program reads.
     pub fn say(&self, text: &str) {
         if !self.global.json {
-            output::write_stderr(&format!("{text}\n"));
+            output::write_stderr(&format!("{}\n", output::multiline(text)));
         }
     }
 }

@@ -80,7 +80,8 @@ pub fn main() -> ExitCode {
     };
     let json = cli.global.json;
     let context = Context::new(cli.global);
-    match dispatch(cli.command, &context) {
+    let done = dispatch(cli.command, &context).and_then(|code| context.printed().map(|()| code));
+    match done.map_err(Failure::from) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             output::print_failure(&failure, json);
@@ -105,8 +106,8 @@ fn usage(error: &clap::Error, arguments: &[std::ffi::OsString]) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-fn dispatch(command: Command, context: &Context) -> Result<u8, Failure> {
-    let done: Result<u8, AppError> = match command {
+fn dispatch(command: Command, context: &Context) -> Result<u8, AppError> {
+    match command {
         Command::Init(args) => init::run(context, args),
         Command::Issues(command) => issues::run(context, command),
         Command::Forum(command) => forum::run(context, command),
@@ -128,6 +129,5 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, Failure> {
             context.print(&String::from_utf8_lossy(&script));
             Ok(0)
         }
-    };
-    done.map_err(Failure::from)
+    }
 }

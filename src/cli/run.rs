@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::context::Context;
-use super::output::{line, write_stderr};
+use super::output::{line, multiline, write_stderr};
 use super::plan::session_or_new;
 use crate::app::run::{End, Progress, Supervisor, check_workers, supervise};
 use crate::app::{AppError, plan, session_resolve};
@@ -111,7 +111,7 @@ impl Screen {
 
     fn say(&mut self, text: &str) {
         self.clear();
-        write_stderr(&format!("{text}\n"));
+        write_stderr(&format!("{}\n", multiline(text)));
     }
 
     fn show(&mut self, progress: &Progress<'_>) {

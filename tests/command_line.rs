@@ -1,0 +1,98 @@
+//! The built program as a shell meets it: what it prints, where, and with which exit code.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// A folder with a store.
+struct Desk {
+    folder: tempfile::TempDir,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        let desk = Desk { folder: tempfile::tempdir().unwrap() };
+        desk.prints(&["init"]);
+        desk
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = program(self.folder.path());
+        command.args(arguments);
+        command
+    }
+
+    fn runs(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    #[track_caller]
+    fn prints(&self, arguments: &[&str]) -> String {
+        let output = self.runs(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+fn program(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_roundgate"));
+    for name in ["STORE", "ACTOR", "NOW", "SEED"] {
+        command.env_remove(format!("ROUNDGATE_{name}"));
+    }
+    command.current_dir(folder).env("LOGNAME", "ann");
+    command
+}
+
+fn parsed(text: &[u8]) -> Value {
+    serde_json::from_slice(text).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(text)))
+}
+
+#[test]
+fn nothing_that_a_terminal_obeys_is_printed_raw_in_any_form() {
+    let desk = Desk::new();
+    let evil = "t\u{1b}[2J\u{9b}2J\u{7}\u{202e}x";
+    let root = parsed(desk.prints(&["issues", "create", evil, "--tag", "kind:root", "--json"]).as_bytes());
+    let root = root["id"].as_str().unwrap().to_owned();
+    // A name may not have control characters, but a bidi mark is none.
+    let actor = "a\u{202e}nn";
+    desk.prints(&["issues", "create", evil, "--parent", &root, "--body", evil, "--as", actor]);
+    desk.prints(&["issues", "claim", "--next", "--as", actor]);
+    desk.prints(&["forum", "post", &format!("issue:{root}"), "--message", evil, "--as", actor]);
+    for command in [
+        &["issues", "list"][..],
+        &["issues", "get", &root],
+        &["status"],
+        &["log"],
+        &["graph", &root],
+        &["graph", &root, "--format", "mermaid"],
+        &["forum", "read", &format!("issue:{root}")],
+    ] {
+        for json in [&[][..], &["--json"], &["--json", "--pretty"]] {
+            let said = desk.prints(&[command, json].concat());
+            let raw = said.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
+            assert_eq!(raw, None, "{command:?} {json:?}: {said:?}");
+        }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_result_that_cannot_be_printed_is_an_error() {
+    let desk = Desk::new();
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let status = desk.command(&["status"]).stdout(full).status().unwrap();
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let desk = Desk::new();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let status = desk.command(&["status"]).stdout(writer).status().unwrap();
+    assert_eq!(status.code(), Some(0));
+}
