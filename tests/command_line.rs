@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::fs::File;
-use std::path::Path;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -35,6 +35,10 @@ impl Desk {
         let output = self.runs(arguments);
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
     }
 }
 
@@ -95,4 +99,14 @@ fn a_reader_that_leaves_early_is_no_error() {
     drop(reader);
     let status = desk.command(&["status"]).stdout(writer).status().unwrap();
     assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn a_file_error_has_the_exit_code_of_its_kind() {
+    let desk = Desk::new();
+    fs::write(desk.path("latin.toml"), b"title = \"\xe9\"").unwrap();
+    for (file, code) in [("nowhere.toml", 3), ("latin.toml", 2), (".", 2)] {
+        let output = desk.runs(&["plan", "check", file]);
+        assert_eq!(output.status.code(), Some(code), "{file}: {output:?}");
+    }
 }
