@@ -30,6 +30,14 @@ pub struct GlobalArgs {
     pub pretty: bool,
 }
 
+/// The result of an act, as programs read it.
+#[derive(Serialize)]
+struct Acted<'a, T> {
+    #[serde(flatten)]
+    value: &'a T,
+    changed: bool,
+}
+
 /// The surroundings of one command.
 pub struct Context {
     global: GlobalArgs,
@@ -109,6 +117,11 @@ impl Context {
         let text = text.map_err(|error| AppError::Usage(format!("cannot be written as JSON: {error}")))?;
         self.write(&format!("{}\n", output::json(&text)));
         Ok(())
+    }
+
+    /// Prints what an act made for programs, and whether it changed anything.
+    pub fn print_changed<T: Serialize>(&self, value: &T, changed: bool) -> Result<(), AppError> {
+        self.print_json(&Acted { value, changed })
     }
 
     /// Prints to stdout for people: whatever is in the text, no terminal obeys it.

@@ -92,9 +92,7 @@ fn apply(context: &Context, args: &ApplyArgs) -> Result<u8, AppError> {
 
 fn print(context: &Context, report: &PlanReport, changed: bool, dry_run: bool) -> Result<u8, AppError> {
     if context.json() {
-        let mut value = json!(report);
-        value["changed"] = json!(changed);
-        context.print_json(&value)?;
+        context.print_changed(report, changed)?;
         return Ok(0);
     }
     let would = if dry_run { "would be " } else { "" };
