@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -109,4 +111,20 @@ fn a_file_error_has_the_exit_code_of_its_kind() {
         let output = desk.runs(&["plan", "check", file]);
         assert_eq!(output.status.code(), Some(code), "{file}: {output:?}");
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_folder_that_is_not_utf_8_is_no_reason_to_panic() {
+    let above = tempfile::tempdir().unwrap();
+    let folder = above.path().join(OsStr::from_bytes(b"caf\xe9"));
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("plan.toml"), "[root]\nkey = \"r\"\ntitle = \"R\"\n").unwrap();
+    for command in ["init", "status"] {
+        let output = program(&folder).args([command, "--json"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(parsed(&output.stdout)["store"].is_string());
+    }
+    let output = program(&folder).args(["plan", "apply", "plan.toml"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
