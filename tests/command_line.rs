@@ -127,4 +127,21 @@ fn a_folder_that_is_not_utf_8_is_no_reason_to_panic() {
     }
     let output = program(&folder).args(["plan", "apply", "plan.toml"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is not UTF-8"), "{output:?}");
+}
+
+#[test]
+fn the_bound_shown_before_a_scope_opens_is_the_one_it_opens_with() {
+    let desk = Desk::new();
+    let scope = ["issues", "create", "scope", "--tag", "flow:review-gated-v1", "--json"];
+    let made = parsed(desk.prints(&[&scope[..], &["--body", "max_review_rounds=7"]].concat()).as_bytes());
+    let id = made["id"].as_str().unwrap();
+    let bound = || parsed(desk.prints(&["rounds", "show", id, "--json"]).as_bytes())["max_rounds"].clone();
+    assert_eq!(bound(), 7);
+    desk.prints(&["forum", "post", &format!("issue:{id}"), "--message", "max_review_rounds=9"]);
+    assert_eq!(bound(), 9);
+    let status = parsed(desk.prints(&["status", id, "--json"]).as_bytes());
+    assert_eq!(status["scopes"][0]["max_rounds"], 9);
+    desk.prints(&["tick", "--root", id]);
+    assert_eq!(bound(), 9);
 }

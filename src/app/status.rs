@@ -152,13 +152,11 @@ fn of(session: &Session, snapshot: &Snapshot, root: Ix) -> RootStatus {
 
 fn scope_line(session: &Session, snapshot: &Snapshot, ix: Ix) -> ScopeLine {
     let issue = snapshot.graph().issue(ix);
-    let record = snapshot.scope(&issue.id);
-    let wanted = issue.policy.max_review_rounds.unwrap_or(session.config.bounds.max_rounds);
     ScopeLine {
         scope: issue.id.to_string(),
         title: issue.title.clone(),
         state: review_gated::state(snapshot, ix).as_str(),
         round: snapshot.last_round(&issue.id).map_or(0, |round| round.number),
-        max_rounds: record.map_or(wanted, |scope| scope.bounds.max_rounds),
+        max_rounds: review_gated::max_rounds(snapshot, issue, &session.config.bounds),
     }
 }
