@@ -248,7 +248,8 @@ fn word(decision: &Decision) -> &'static str {
     }
 }
 
-fn next(decision: &Decision) -> String {
+/// What comes next, in words.
+pub(super) fn next(decision: &Decision) -> String {
     match decision {
         Decision::Act(transition) => format!("{} with the next tick", transition.kind()),
         Decision::Wait(waiting) => format!("waits for {}", waiting.what),
