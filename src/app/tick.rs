@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::session::resolve;
+use super::session::resolve_root;
 use super::{AppError, Session, Work};
 use crate::engine::{Decision, Transition, Waiting, decide, review_gated, stuck};
 use crate::model::graph::Ix;
@@ -86,9 +86,7 @@ pub struct RootFailure {
 /// When the root is not there, or the store cannot do it.
 pub fn tick(session: &mut Session, text: &str, dry_run: bool) -> Result<TickView, AppError> {
     let snapshot = session.read()?;
-    let id = resolve(&snapshot, text)?;
-    let root = snapshot.graph().ix(&id).map(|ix| snapshot.graph().id(snapshot.graph().root(ix)).clone());
-    let root = root.unwrap_or(id);
+    let root = resolve_root(&snapshot, text)?;
     one(session, &snapshot, &root, dry_run)
 }
 
