@@ -145,3 +145,11 @@ fn the_bound_shown_before_a_scope_opens_is_the_one_it_opens_with() {
     desk.prints(&["tick", "--root", id]);
     assert_eq!(bound(), 9);
 }
+
+#[test]
+fn a_usage_error_in_json_names_what_is_missing() {
+    let output = Desk::new().runs(&["issues", "create", "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = parsed(&output.stderr)["message"].to_string();
+    assert!(message.contains("required arguments were not provided: <TITLE>"), "{message}");
+}

@@ -95,7 +95,9 @@ fn usage(error: &clap::Error, arguments: &[std::ffi::OsString]) -> ExitCode {
     let json = arguments.iter().any(|argument| argument == "--json");
     if error.use_stderr() && json {
         let text = error.render().to_string();
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        // The first paragraph: which arguments are missing, say, is in the lines after the first.
+        let said: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+        let message = said.join(" ").trim_start_matches("error: ").to_owned();
         let hint = "roundgate --help lists the commands and flags".to_owned();
         let failure = Failure { exit: 2, code: "usage", message, hint: Some(hint), retryable: false };
         output::print_failure(&failure, true);
