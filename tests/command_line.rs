@@ -153,3 +153,13 @@ fn a_usage_error_in_json_names_what_is_missing() {
     let message = parsed(&output.stderr)["message"].to_string();
     assert!(message.contains("required arguments were not provided: <TITLE>"), "{message}");
 }
+
+#[test]
+fn setting_a_key_keeps_the_comments_around_it() {
+    let desk = Desk::new();
+    let file = desk.path(".roundgate/config.toml");
+    fs::write(&file, "# how long\nlease = \"30m\" # agreed on\n\n# last\noutput_cap = 2048\n").unwrap();
+    desk.prints(&["config", "set", "lease", "40m"]);
+    let expected = "# how long\nlease = \"40m\" # agreed on\n\n# last\noutput_cap = 2048\n";
+    assert_eq!(fs::read_to_string(&file).unwrap(), expected);
+}

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use toml_edit::{DocumentMut, value};
+use toml_edit::{DocumentMut, Item, Value};
 
 use super::AppError;
 use crate::interop::duration::parse_duration;
@@ -103,11 +103,16 @@ pub fn set(folder: &Path, key: &str, text: &str) -> Result<bool, AppError> {
     put(&mut config, key, text).map_err(AppError::Usage)?;
     let mut document = document(folder)?;
     let before = document.to_string();
-    document[key] = match (text.parse::<i64>(), text.parse::<bool>()) {
-        (Ok(number), _) => value(number),
-        (_, Ok(truth)) => value(truth),
-        _ => value(text),
+    let mut wanted = match (text.parse::<i64>(), text.parse::<bool>()) {
+        (Ok(number), _) => Value::from(number),
+        (_, Ok(truth)) => Value::from(truth),
+        _ => Value::from(text),
     };
+    // A comment at the end of the line belongs to the value that is replaced.
+    if let Some(old) = document.get(key).and_then(Item::as_value) {
+        *wanted.decor_mut() = old.decor().clone();
+    }
+    document[key] = Item::Value(wanted);
     let after = document.to_string();
     if before == after {
         return Ok(false);
@@ -193,9 +198,9 @@ fn document(folder: &Path) -> Result<DocumentMut, AppError> {
     })
 }
 
-fn plain(value: &toml_edit::Value) -> String {
+fn plain(value: &Value) -> String {
     match value {
-        toml_edit::Value::String(text) => text.value().clone(),
+        Value::String(text) => text.value().clone(),
         other => other.to_string().trim().to_owned(),
     }
 }
