@@ -1,6 +1,7 @@
 //! What every command has: the global flags, the session they name, and how to print.
 
 use std::cell::RefCell;
+use std::env::VarError;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
@@ -162,7 +163,10 @@ impl Context {
 
 fn number(name: &str) -> Result<Option<u64>, AppError> {
     match std::env::var(name) {
-        Err(_) => Ok(None),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(text)) => {
+            Err(AppError::Usage(format!("{name} must be a whole number, not {text:?}")))
+        }
         Ok(text) => text
             .parse()
             .map(Some)
@@ -171,6 +175,7 @@ fn number(name: &str) -> Result<Option<u64>, AppError> {
 }
 
 fn clock() -> Result<Clock, AppError> {
-    let frozen = number("ROUNDGATE_NOW")?.and_then(|at| i64::try_from(at).ok());
-    Ok(frozen.map_or(Clock::Machine, Clock::Frozen))
+    let Some(at) = number("ROUNDGATE_NOW")? else { return Ok(Clock::Machine) };
+    let at = i64::try_from(at).map_err(|_| AppError::Usage(format!("ROUNDGATE_NOW is too large: {at}")))?;
+    Ok(Clock::Frozen(at))
 }
