@@ -80,11 +80,6 @@ impl Work {
         self.ids.next(&self.snapshot)
     }
 
-    /// Several of them.
-    pub fn new_ids(&mut self, count: usize) -> Vec<IssueId> {
-        (0..count).map(|_| self.new_id()).collect()
-    }
-
     /// The primitives of a transition that was decided on this snapshot.
     ///
     /// # Errors
