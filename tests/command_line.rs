@@ -163,3 +163,20 @@ fn setting_a_key_keeps_the_comments_around_it() {
     let expected = "# how long\nlease = \"40m\" # agreed on\n\n# last\noutput_cap = 2048\n";
     assert_eq!(fs::read_to_string(&file).unwrap(), expected);
 }
+
+#[test]
+fn tick_all_finishes_a_root_that_never_had_rounds() {
+    let desk = Desk::new();
+    let made = desk.prints(&["issues", "create", "root", "--tag", "kind:root", "--json"]);
+    let root = parsed(made.as_bytes())["id"].as_str().unwrap().to_owned();
+    let made = desk.prints(&["issues", "create", "work", "--parent", &root, "--json"]);
+    let work = parsed(made.as_bytes())["id"].as_str().unwrap().to_owned();
+    desk.prints(&["issues", "close", &work]);
+    let ticks = || {
+        let views = parsed(desk.prints(&["tick", "--all", "--json"]).as_bytes());
+        views.as_array().unwrap().iter().map(|view| view["transition"]["kind"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ticks(), ["roll_up"]);
+    assert_eq!(ticks(), ["finish"]);
+    assert_eq!(ticks(), Vec::<Value>::new());
+}

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::asks;
 use super::session::resolve;
-use super::tick::{next, roots_to_move};
+use super::tick::next;
 use super::view::AskView;
 use super::{AppError, Session};
-use crate::engine::{decide, review_gated};
+use crate::engine::{decide, review_gated, roots_to_move};
 use crate::model::graph::Ix;
 use crate::model::issue::State;
 use crate::model::readiness::ready_issues;
