@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use toml_edit::{DocumentMut, value};
+use toml_edit::{DocumentMut, Item, Value};
 
 use super::AppError;
 use crate::interop::duration::parse_duration;
@@ -111,11 +111,16 @@ pub fn set(folder: &Path, key: &str, text: &str) -> Result<bool, AppError> {
     put(&mut config, key, text).map_err(AppError::Usage)?;
     let mut document = document(folder)?;
     let before = document.to_string();
-    document[key] = match (text.parse::<i64>(), text.parse::<bool>()) {
-        (Ok(number), _) => value(number),
-        (_, Ok(truth)) => value(truth),
-        _ => value(text),
+    let mut wanted = match (text.parse::<i64>(), text.parse::<bool>()) {
+        (Ok(number), _) => Value::from(number),
+        (_, Ok(truth)) => Value::from(truth),
+        _ => Value::from(text),
     };
+    // A comment at the end of the line belongs to the value that is replaced.
+    if let Some(old) = document.get(key).and_then(Item::as_value) {
+        *wanted.decor_mut() = old.decor().clone();
+    }
+    document[key] = Item::Value(wanted);
     let after = document.to_string();
     if before == after {
         return Ok(false);
@@ -210,9 +215,9 @@ fn not_toml(text: &str, error: &toml_edit::TomlError) -> String {
     format!("line {}: {}", before.matches('\n').count() + 1, error.message().replace('\n', ", "))
 }
 
-fn plain(value: &toml_edit::Value) -> String {
+fn plain(value: &Value) -> String {
     match value {
-        toml_edit::Value::String(text) => text.value().clone(),
+        Value::String(text) => text.value().clone(),
         other => other.to_string().trim().to_owned(),
     }
 }

@@ -1,5 +1,6 @@
 //! Everything a use case can fail with, and what sort of failure it is.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use thiserror::Error;
@@ -152,7 +153,12 @@ impl AppError {
             | AppError::Config { .. }
             | AppError::NoWorker { .. } => 2,
             AppError::PlanConflict(_) => 5,
-            AppError::File { .. } => 3,
+            AppError::File { source, .. } => match source.kind() {
+                ErrorKind::NotFound => 3,
+                ErrorKind::InvalidData | ErrorKind::IsADirectory | ErrorKind::NotADirectory => 2,
+                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => 5,
+                _ => 1,
+            },
             AppError::Broken { .. } => 1,
         }
     }

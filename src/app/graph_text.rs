@@ -1,11 +1,15 @@
 //! A root's graph as text for drawing programs: DOT (Graphviz) and Mermaid.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::session::resolve;
 use super::{AppError, Session};
 use crate::model::graph::{Graph, Ix};
 use crate::model::snapshot::Snapshot;
+
+/// How much of a title a box shows, in characters.
+const LABEL_CHARS: usize = 60;
 
 /// Which drawing program's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,12 +36,13 @@ pub fn graph_text(session: &Session, text: &str, format: Format) -> Result<Strin
 
 /// What is drawn: the subtree, and whatever its edges lead to or come from.
 fn drawn(graph: &Graph, root: Ix) -> Vec<Ix> {
-    let below = graph.subtree(root);
-    let mut all = below.clone();
-    for ix in below {
-        let node = graph.node(ix);
-        for &other in node.blocks.iter().chain(&node.blockers).chain(&node.supersedes) {
-            if !all.contains(&other) {
+    let mut all = graph.subtree(root);
+    let mut seen: BTreeSet<Ix> = all.iter().copied().collect();
+    for at in 0..all.len() {
+        let node = graph.node(all[at]);
+        let edges = node.blocks.iter().chain(&node.blockers);
+        for &other in edges.chain(&node.supersedes).chain(&node.superseded_by) {
+            if seen.insert(other) {
                 all.push(other);
             }
         }
@@ -48,7 +53,11 @@ fn drawn(graph: &Graph, root: Ix) -> Vec<Ix> {
 fn label(graph: &Graph, ix: Ix) -> (String, &'static str) {
     let issue = graph.issue(ix);
     let state = issue.state.outcome().map_or(issue.state.status(), |outcome| outcome.as_str());
-    let title: String = issue.title.chars().take(60).filter(|c| !c.is_control()).collect();
+    let mut title: String = issue.title.chars().filter(|c| !c.is_control()).collect();
+    if let Some((cut, _)) = title.char_indices().nth(LABEL_CHARS) {
+        title.truncate(cut);
+        title.push('…');
+    }
     (title, state)
 }
 
@@ -109,11 +118,12 @@ fn mermaid(snapshot: &Snapshot, root: Ix) -> String {
 
 fn arrows(graph: &Graph, drawn: &[Ix]) -> Vec<(Ix, Ix, &'static str)> {
     let mut found = Vec::new();
+    let inside: BTreeSet<Ix> = drawn.iter().copied().collect();
     for &ix in drawn {
         let node = graph.node(ix);
-        found.extend(node.parent.filter(|p| drawn.contains(p)).map(|p| (p, ix, "parent")));
-        found.extend(node.blocks.iter().filter(|to| drawn.contains(to)).map(|&to| (ix, to, "blocks")));
-        let old = node.supersedes.iter().filter(|to| drawn.contains(to));
+        found.extend(node.parent.filter(|p| inside.contains(p)).map(|p| (p, ix, "parent")));
+        found.extend(node.blocks.iter().filter(|to| inside.contains(to)).map(|&to| (ix, to, "blocks")));
+        let old = node.supersedes.iter().filter(|to| inside.contains(to));
         found.extend(old.map(|&to| (ix, to, "supersedes")));
     }
     found

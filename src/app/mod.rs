@@ -23,4 +23,4 @@ pub mod validate;
 pub mod view;
 
 pub use error::AppError;
-pub use session::{Changed, Session, Work, resolve as session_resolve};
+pub use session::{Changed, Session, Work, resolve as session_resolve, resolve_root};

@@ -67,6 +67,10 @@ pub fn read(path: &Path) -> Result<Plan, AppError> {
     let file = parse(&text).map_err(|errors| AppError::Plan { file: path.to_owned(), errors })?;
     let absolute = path.canonicalize().map_err(file_error)?;
     let folder = absolute.parent().map_or_else(|| absolute.clone(), Path::to_owned);
+    if folder.to_str().is_none() {
+        let folder = folder.display();
+        return Err(AppError::Usage(format!("a plan's folder is stored as text, and {folder} is not UTF-8")));
+    }
     Ok(Plan { file, folder })
 }
 

@@ -10,7 +10,7 @@ use crate::model::id::IssueId;
 use crate::model::issue::{Policy, check_text};
 use crate::model::primitive::Primitive;
 use crate::model::readiness::waits_for_tick;
-use crate::model::record::{Opinion, Verdict};
+use crate::model::record::{Bounds, Opinion, Verdict};
 use crate::model::refusal::Refusal;
 use crate::model::snapshot::Snapshot;
 use crate::model::tag::{FLOW_REVIEW_GATED, Tag};
@@ -22,10 +22,10 @@ use crate::model::tag::{FLOW_REVIEW_GATED, Tag};
 pub fn show(session: &Session, text: &str) -> Result<RoundsView, AppError> {
     let snapshot = session.read()?;
     let id = resolve(&snapshot, text)?;
-    view(&snapshot, &id, session.config.bounds.max_rounds)
+    view(&snapshot, &id, &session.config.bounds)
 }
 
-fn view(snapshot: &Snapshot, id: &IssueId, default_max: u32) -> Result<RoundsView, AppError> {
+fn view(snapshot: &Snapshot, id: &IssueId, defaults: &Bounds) -> Result<RoundsView, AppError> {
     let graph = snapshot.graph();
     // A round node stands for its scope.
     let scope = snapshot.round_of(id).map_or_else(|| id.clone(), |round| round.scope.clone());
@@ -33,14 +33,13 @@ fn view(snapshot: &Snapshot, id: &IssueId, default_max: u32) -> Result<RoundsVie
     if !graph.issue(ix).tags.review_gated() && snapshot.scope(&scope).is_none() {
         return Err(AppError::Usage(format!("{scope} is not a scope: it has no tag {FLOW_REVIEW_GATED}")));
     }
-    let wanted = graph.issue(ix).policy.max_review_rounds.unwrap_or(default_max);
     let ask = snapshot.asks().find(|ask| {
         let about = ask.scope.as_ref() == Some(&scope);
         about && graph.get(&ask.id).is_some_and(|issue| !issue.state.closed())
     });
     Ok(RoundsView {
         scope: scope.to_string(),
-        max_rounds: snapshot.scope(&scope).map_or(wanted, |scope| scope.bounds.max_rounds),
+        max_rounds: review_gated::max_rounds(snapshot, graph.issue(ix), defaults),
         rounds: snapshot.rounds(&scope).map(RoundView::of).collect(),
         state: review_gated::state(snapshot, ix).as_str(),
         ask: ask.map(|ask| ask.id.to_string()),
@@ -71,7 +70,7 @@ pub fn open(session: &mut Session, text: &str, policy: Policy) -> Result<Changed
             work.as_tick(format!("tick {}", transition.kind()));
             work.apply(&primitives)?;
         }
-        view(&work.snapshot, &id, defaults.max_rounds)
+        view(&work.snapshot, &id, &defaults)
     })
 }
 

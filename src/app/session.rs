@@ -80,11 +80,6 @@ impl Work {
         self.ids.next(&self.snapshot)
     }
 
-    /// Several of them.
-    pub fn new_ids(&mut self, count: usize) -> Vec<IssueId> {
-        (0..count).map(|_| self.new_id()).collect()
-    }
-
     /// The primitives of a transition that was decided on this snapshot.
     ///
     /// # Errors
@@ -161,14 +156,6 @@ impl Session {
             }),
         }
     }
-
-    /// The issue that an id or a unique prefix names; an exact match wins.
-    ///
-    /// # Errors
-    /// When there is none, or more than one.
-    pub fn resolve(&self, snapshot: &Snapshot, text: &str) -> Result<IssueId, AppError> {
-        resolve(snapshot, text)
-    }
 }
 
 /// The issue that an id or a unique prefix names; an exact match wins.
@@ -194,6 +181,15 @@ pub fn resolve(snapshot: &Snapshot, text: &str) -> Result<IssueId, AppError> {
             Err(AppError::Ambiguous { prefix: text.to_owned(), candidates: named })
         }
     }
+}
+
+/// The root of the issue that an id or a unique prefix names.
+///
+/// # Errors
+/// When there is none, or more than one.
+pub fn resolve_root(snapshot: &Snapshot, text: &str) -> Result<IssueId, AppError> {
+    let (id, graph) = (resolve(snapshot, text)?, snapshot.graph());
+    Ok(graph.ix(&id).map_or(id, |ix| graph.id(graph.root(ix)).clone()))
 }
 
 fn shown(text: &str) -> String {

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::asks;
 use super::session::resolve;
-use super::tick::roots_to_move;
+use super::tick::next;
 use super::view::AskView;
 use super::{AppError, Session};
-use crate::engine::{Decision, decide, review_gated};
+use crate::engine::{decide, review_gated, roots_to_move};
 use crate::model::graph::Ix;
 use crate::model::issue::State;
 use crate::model::readiness::ready_issues;
@@ -119,12 +119,7 @@ fn of(session: &Session, snapshot: &Snapshot, root: Ix) -> RootStatus {
     let id = graph.id(root);
     let count = |wanted: &dyn Fn(Ix) -> bool| below.iter().filter(|&&ix| wanted(ix)).count();
     let status = |ix: Ix, status: &str| graph.issue(ix).state.status() == status;
-    let next = match decide(snapshot, root, session.clock.now(), &session.config.bounds) {
-        Decision::Act(transition) => format!("{} with the next tick", transition.kind()),
-        Decision::Wait(waiting) => format!("waits for {}", waiting.what),
-        Decision::Done => "done".to_owned(),
-        Decision::Stuck(why) => format!("stuck: {why}"),
-    };
+    let decision = decide(snapshot, root, session.clock.now(), &session.config.bounds);
     let scopes = below.iter().filter(|&&ix| graph.issue(ix).tags.review_gated());
     let held = below.iter().filter_map(|&ix| match &graph.issue(ix).state {
         State::InProgress { claim } => Some(HeldLine {
@@ -143,7 +138,7 @@ fn of(session: &Session, snapshot: &Snapshot, root: Ix) -> RootStatus {
         closed: count(&|ix| status(ix, "closed")),
         resolved: count(&|ix| relation.resolved(ix)),
         ready: ready_issues(snapshot, Some(root)).len(),
-        next,
+        next: next(&decision),
         scopes: scopes.map(|&ix| scope_line(session, snapshot, ix)).collect(),
         held: held.collect(),
         asks: asks::found(snapshot, Some(id), false),
@@ -152,13 +147,11 @@ fn of(session: &Session, snapshot: &Snapshot, root: Ix) -> RootStatus {
 
 fn scope_line(session: &Session, snapshot: &Snapshot, ix: Ix) -> ScopeLine {
     let issue = snapshot.graph().issue(ix);
-    let record = snapshot.scope(&issue.id);
-    let wanted = issue.policy.max_review_rounds.unwrap_or(session.config.bounds.max_rounds);
     ScopeLine {
         scope: issue.id.to_string(),
         title: issue.title.clone(),
         state: review_gated::state(snapshot, ix).as_str(),
         round: snapshot.last_round(&issue.id).map_or(0, |round| round.number),
-        max_rounds: record.map_or(wanted, |scope| scope.bounds.max_rounds),
+        max_rounds: review_gated::max_rounds(snapshot, issue, &session.config.bounds),
     }
 }

@@ -1,12 +1,10 @@
 //! The tick: read, decide, compile, apply, check and commit, in one write transaction (section 4).
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 
-use super::session::resolve;
+use super::session::resolve_root;
 use super::{AppError, Session, Work};
-use crate::engine::{Decision, Transition, Waiting, decide, review_gated, stuck};
+use crate::engine::{Decision, Transition, Waiting, decide, review_gated, roots_to_move, stuck};
 use crate::model::graph::Ix;
 use crate::model::id::IssueId;
 use crate::model::issue::Millis;
@@ -86,9 +84,7 @@ pub struct RootFailure {
 /// When the root is not there, or the store cannot do it.
 pub fn tick(session: &mut Session, text: &str, dry_run: bool) -> Result<TickView, AppError> {
     let snapshot = session.read()?;
-    let id = resolve(&snapshot, text)?;
-    let root = snapshot.graph().ix(&id).map(|ix| snapshot.graph().id(snapshot.graph().root(ix)).clone());
-    let root = root.unwrap_or(id);
+    let root = resolve_root(&snapshot, text)?;
     one(session, &snapshot, &root, dry_run)
 }
 
@@ -107,22 +103,6 @@ pub fn tick_all(session: &mut Session, dry_run: bool) -> Result<(Vec<TickView>, 
         }
     }
     Ok((views, failures))
-}
-
-/// The roots that a tick may have something to do for, by id: those with an open container, scope or
-/// ask, a lease that ran out, or scopes whose end is not put away yet.
-pub fn roots_to_move(snapshot: &Snapshot, now: Millis) -> BTreeSet<IssueId> {
-    let (graph, relation) = (snapshot.graph(), snapshot.relation());
-    let moving = graph.indices().filter(|&ix| {
-        let issue = graph.issue(ix);
-        let open = !issue.state.closed();
-        let policy = issue.tags.container() || issue.tags.review_gated() || issue.tags.ask();
-        let scope = snapshot.scope(&issue.id).is_some();
-        (open && policy && !relation.let_go(ix))
-            || (scope && !snapshot.root_finished(graph.id(graph.root(ix))))
-            || issue.state.claim().is_some_and(|claim| claim.expired(now))
-    });
-    moving.map(|ix| graph.id(graph.root(ix)).clone()).collect()
 }
 
 fn one(
@@ -248,7 +228,8 @@ fn word(decision: &Decision) -> &'static str {
     }
 }
 
-fn next(decision: &Decision) -> String {
+/// What comes next, in words.
+pub(super) fn next(decision: &Decision) -> String {
     match decision {
         Decision::Act(transition) => format!("{} with the next tick", transition.kind()),
         Decision::Wait(waiting) => format!("waits for {}", waiting.what),

@@ -147,9 +147,7 @@ pub fn answer(context: &Context, args: AnswerArgs) -> Result<u8, AppError> {
 
 fn recorded(context: &Context, done: &Changed<AskView>) -> Result<u8, AppError> {
     if context.json() {
-        let mut value = json!(done.value);
-        value["changed"] = json!(done.changed);
-        context.print_json(&value)?;
+        context.print_changed(&done.value, done.changed)?;
         return Ok(0);
     }
     let changed = if done.changed { "recorded" } else { "unchanged" };

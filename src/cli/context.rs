@@ -1,6 +1,8 @@
 //! What every command has: the global flags, the session they name, and how to print.
 
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::env::VarError;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -11,7 +13,6 @@ use crate::app::ambient::{Clock, Ids};
 use crate::app::{AppError, Session, config, place};
 use crate::model::id::Actor;
 use crate::store::Store;
-use crate::store::sqlite::Sqlite;
 
 /// Flags that every command takes.
 #[derive(Debug, Clone, Args)]
@@ -30,16 +31,24 @@ pub struct GlobalArgs {
     pub pretty: bool,
 }
 
+/// The result of an act, as programs read it.
+#[derive(Serialize)]
+struct Acted<'a, T> {
+    #[serde(flatten)]
+    value: &'a T,
+    changed: bool,
+}
+
 /// The surroundings of one command.
 pub struct Context {
     global: GlobalArgs,
-    /// Whether a reader of stdout has gone; then nothing more is printed.
-    gone: Cell<bool>,
+    /// Why stdout takes no more, once it does not; then nothing more is printed.
+    closed: RefCell<Option<std::io::Error>>,
 }
 
 impl Context {
     pub fn new(global: GlobalArgs) -> Self {
-        Context { global, gone: Cell::new(false) }
+        Context { global, closed: RefCell::new(None) }
     }
 
     pub fn json(&self) -> bool {
@@ -116,14 +125,35 @@ impl Context {
             serde_json::to_string(value)
         };
         let text = text.map_err(|error| AppError::Usage(format!("cannot be written as JSON: {error}")))?;
-        self.print(&format!("{text}\n"));
+        self.write(&format!("{}\n", output::json(&text)));
         Ok(())
     }
 
-    /// Prints to stdout. When nobody reads any more, the rest is dropped.
+    /// Prints what an act made for programs, and whether it changed anything.
+    pub fn print_changed<T: Serialize>(&self, value: &T, changed: bool) -> Result<(), AppError> {
+        self.print_json(&Acted { value, changed })
+    }
+
+    /// Prints to stdout for people: whatever is in the text, no terminal obeys it.
     pub fn print(&self, text: &str) {
-        if !self.gone.get() {
-            self.gone.set(!output::write_stdout(text));
+        self.write(&output::multiline(text));
+    }
+
+    fn write(&self, text: &str) {
+        let mut closed = self.closed.borrow_mut();
+        if closed.is_none() {
+            *closed = output::write_stdout(text).err();
+        }
+    }
+
+    /// Whether everything was printed. A reader who left, as `head` does, has what it wanted; a full disk
+    /// has not.
+    pub fn printed(&self) -> Result<(), AppError> {
+        match self.closed.take() {
+            Some(source) if source.kind() != ErrorKind::BrokenPipe => {
+                Err(AppError::File { what: "print the whole result".to_owned(), source })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -135,14 +165,17 @@ impl Context {
     /// Says something beside the result: to stderr, and not when a program reads.
     pub fn say(&self, text: &str) {
         if !self.global.json {
-            output::write_stderr(&format!("{text}\n"));
+            output::write_stderr(&format!("{}\n", output::multiline(text)));
         }
     }
 }
 
 fn number(name: &str) -> Result<Option<u64>, AppError> {
     match std::env::var(name) {
-        Err(_) => Ok(None),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(text)) => {
+            Err(AppError::Usage(format!("{name} must be a whole number, not {text:?}")))
+        }
         Ok(text) => text
             .parse()
             .map(Some)
@@ -151,6 +184,7 @@ fn number(name: &str) -> Result<Option<u64>, AppError> {
 }
 
 fn clock() -> Result<Clock, AppError> {
-    let frozen = number("ROUNDGATE_NOW")?.and_then(|at| i64::try_from(at).ok());
-    Ok(frozen.map_or(Clock::Machine, Clock::Frozen))
+    let Some(at) = number("ROUNDGATE_NOW")? else { return Ok(Clock::Machine) };
+    let at = i64::try_from(at).map_err(|_| AppError::Usage(format!("ROUNDGATE_NOW is too large: {at}")))?;
+    Ok(Clock::Frozen(at))
 }

@@ -89,7 +89,8 @@ pub fn main() -> ExitCode {
     };
     let json = cli.global.json;
     let context = Context::new(cli.global);
-    match dispatch(cli.command, &context) {
+    let done = dispatch(cli.command, &context).and_then(|code| context.printed().map(|()| code));
+    match done.map_err(Failure::from) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             output::print_failure(&failure, json);
@@ -136,8 +137,8 @@ fn not_utf8(arguments: &[std::ffi::OsString]) -> String {
     named.join("; ")
 }
 
-fn dispatch(command: Command, context: &Context) -> Result<u8, Failure> {
-    let done: Result<u8, AppError> = match command {
+fn dispatch(command: Command, context: &Context) -> Result<u8, AppError> {
+    match command {
         Command::Init(args) => init::run(context, args),
         Command::Issues(command) => issues::run(context, command),
         Command::Forum(command) => forum::run(context, command),
@@ -162,6 +163,5 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, Failure> {
             context.print(&String::from_utf8_lossy(&script));
             Ok(0)
         }
-    };
-    done.map_err(Failure::from)
+    }
 }

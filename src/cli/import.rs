@@ -4,7 +4,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde_json::json;
 
 use super::context::Context;
 use super::output::line;
@@ -54,9 +53,7 @@ pub fn run(context: &Context, args: ImportArgs) -> Result<u8, AppError> {
     let done = import::beads(&mut session, &args.file, &bytes, args.dry_run)?;
     let report = &done.value;
     if context.json() {
-        let mut value = json!(report);
-        value["changed"] = json!(done.changed);
-        context.print_json(&value)?;
+        context.print_changed(report, done.changed)?;
         return Ok(0);
     }
     let would = if args.dry_run { "would import" } else { "imported" };

@@ -22,7 +22,7 @@ pub fn run(context: &Context, _: InitArgs) -> Result<u8, AppError> {
         Err(other) => return Err(other),
     };
     if context.json() {
-        context.print_json(&json!({ "store": folder, "changed": changed }))?;
+        context.print_json(&json!({ "store": folder.display().to_string(), "changed": changed }))?;
     } else if changed {
         context.line(&format!("made a store in {}", folder.display()));
     } else {

@@ -55,7 +55,7 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 pub fn print_failure(failure: &Failure, json: bool) {
     if json {
         let text = serde_json::to_string(failure).unwrap_or_else(|_| failure.message.clone());
-        write_stderr(&format!("{text}\n"));
+        write_stderr(&format!("{}\n", self::json(&text)));
         return;
     }
     write_stderr(&format!("error: {}\n", multiline(&failure.message)));
@@ -64,10 +64,10 @@ pub fn print_failure(failure: &Failure, json: bool) {
     }
 }
 
-/// Writes to stdout; `false` when nobody reads it any more.
-pub fn write_stdout(text: &str) -> bool {
+/// Writes to stdout.
+pub fn write_stdout(text: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
 /// Writes to stderr. There is nobody left to tell when that fails.
@@ -106,6 +106,23 @@ pub fn multiline(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c == '\n' || c == '\t')
 }
 
+/// JSON whose texts say the same and can be looked at: a program may be called by hand, too. What JSON
+/// itself does not escape stands in strings only, and is in none of them more than one UTF-16 unit.
+pub fn json(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(|c| unsafe_on_a_terminal(c) && c != '\n') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if unsafe_on_a_terminal(c) && c != '\n' {
+            out.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,5 +135,14 @@ mod tests {
         assert_eq!(line("two\nlines"), "two\\nlines");
         assert_eq!(multiline("two\nlines\u{9b}"), "two\nlines\\u{9b}");
         assert_eq!(line("Grüße, 世界"), "Grüße, 世界");
+    }
+
+    #[test]
+    fn json_says_the_same_without_anything_that_a_terminal_obeys() {
+        let stored = "a\u{9b}2J\u{7f}\u{202e}\u{feff}b\n世界";
+        let text = serde_json::to_string_pretty(&[stored]).unwrap();
+        let safe = json(&text);
+        assert!(!safe.chars().any(|c| unsafe_on_a_terminal(c) && c != '\n'), "{safe:?}");
+        assert_eq!(serde_json::from_str::<[String; 1]>(&safe).unwrap(), [stored]);
     }
 }

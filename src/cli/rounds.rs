@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use serde_json::json;
 
 use super::context::Context;
 use super::import::read_file;
@@ -77,8 +76,12 @@ pub fn run(context: &Context, command: RoundsCommand) -> Result<u8, AppError> {
     match command {
         RoundsCommand::Open(args) => {
             let done = rounds::open(&mut context.session()?, &args.scope, args.policy.policy())?;
+            if context.json() {
+                context.print_changed(&done.value, done.changed)?;
+                return Ok(0);
+            }
             print(context, &done.value)?;
-            if !context.json() && done.value.rounds.is_empty() {
+            if done.value.rounds.is_empty() {
                 context.say("something blocks it; its first round opens with the tick that finds it free");
             }
             Ok(0)
@@ -142,9 +145,7 @@ fn verdict(context: &Context, args: VerdictArgs) -> Result<u8, AppError> {
 fn recorded(context: &Context, done: &Changed<VerdictView>) -> Result<u8, AppError> {
     let view = &done.value;
     if context.json() {
-        let mut value = json!(view);
-        value["changed"] = json!(done.changed);
-        context.print_json(&value)?;
+        context.print_changed(view, done.changed)?;
     } else {
         let verdict = view.verdict.unwrap_or("no verdict");
         let changed = if done.changed { "recorded" } else { "unchanged" };

@@ -10,17 +10,17 @@ use clap::Args;
 use serde_json::json;
 
 use super::context::Context;
-use super::output::{line, write_stderr};
+use super::output::{line, multiline, write_stderr};
 use super::plan::{Opened, session_or_new};
 use crate::app::run::{End, Progress, Supervisor, check_workers, supervise};
-use crate::app::{AppError, plan, session_resolve};
+use crate::app::{AppError, plan, resolve_root};
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// The plan (TOML)
     #[arg(required_unless_present = "root", conflicts_with = "root")]
     plan: Option<PathBuf>,
-    /// The root of a plan that was applied before
+    /// The root of a plan that was applied before, or an issue below it
     #[arg(long, value_name = "ID")]
     root: Option<String>,
 }
@@ -41,7 +41,7 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
         }
     };
     let snapshot = session.read()?;
-    let root = session_resolve(&snapshot, &root)?;
+    let root = resolve_root(&snapshot, &root)?;
     if let Some(plan) = snapshot.plan(&root) {
         check_workers(&plan.workers, &plan.folder, &cwd)?;
     }
@@ -111,7 +111,7 @@ impl Screen {
 
     fn say(&mut self, text: &str) {
         self.clear();
-        write_stderr(&format!("{text}\n"));
+        write_stderr(&format!("{}\n", multiline(text)));
     }
 
     fn show(&mut self, progress: &Progress<'_>) {

@@ -29,7 +29,7 @@ pub fn run(context: &Context, args: StatusArgs) -> Result<u8, AppError> {
     let found = status::all(&session)?;
     if context.json() {
         let mut value = serde_json::json!(found);
-        value["store"] = serde_json::json!(folder);
+        value["store"] = serde_json::json!(folder.display().to_string());
         context.print_json(&value)?;
         return Ok(0);
     }

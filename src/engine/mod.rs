@@ -10,6 +10,7 @@ mod failures;
 mod forge;
 mod progress;
 pub mod review_gated;
+mod roots;
 mod waiting;
 
 pub use answers::dependents;
@@ -17,4 +18,5 @@ pub use compile::compile;
 pub use decide::decide;
 pub use decision::{Actor, Cause, Decision, Transition, Waiting};
 pub use forge::Forge;
+pub use roots::roots_to_move;
 pub use waiting::stuck;

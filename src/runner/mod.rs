@@ -7,5 +7,5 @@ mod process;
 mod reply;
 
 pub use identity::{Liveness, kill_group, liveness, process, this_process};
-pub use process::{Ended, Exit, Poll, Running, STDERR_TAIL_BYTES, Step, StepError};
+pub use process::{Ended, Exit, Poll, Running, STDERR_TAIL_BYTES, Step, StepError, argument_in, program_in};
 pub use reply::{AttemptReply, ReplyError, ReviewReply, parse_attempt, parse_review};

@@ -153,6 +153,17 @@ pub enum StepError {
     },
 }
 
+/// The path that a leading `./` of an argument makes it, below the folder it stands for.
+pub fn argument_in(base: &Path, argument: &str) -> Option<PathBuf> {
+    // However many slashes follow: joining an absolute path would leave the folder.
+    argument.strip_prefix("./").map(|below| base.join(below.trim_start_matches('/')))
+}
+
+/// The same for the program itself, which may begin with `../`, too.
+pub fn program_in(base: &Path, program: &str) -> Option<PathBuf> {
+    argument_in(base, program).or_else(|| program.starts_with("../").then(|| base.join(program)))
+}
+
 impl Step<'_> {
     /// Spawns the worker as the leader of a new process group, with nothing on its stdin yet.
     pub fn start(&self) -> Result<Running, StepError> {
@@ -175,11 +186,11 @@ impl Step<'_> {
     }
 
     fn resolve(&self, index: usize, argument: &str) -> OsString {
-        match (self.base, argument.strip_prefix("./")) {
-            (Some(base), Some(below)) => base.join(below.trim_start_matches('/')).into(),
-            (Some(base), None) if index == 0 && argument.starts_with("../") => base.join(argument).into(),
-            _ => argument.into(),
-        }
+        let located = self.base.and_then(|base| match index {
+            0 => program_in(base, argument),
+            _ => argument_in(base, argument),
+        });
+        located.map_or_else(|| argument.into(), OsString::from)
     }
 
     fn explain(&self, program: PathBuf, source: io::Error) -> StepError {

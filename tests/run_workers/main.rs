@@ -6,6 +6,7 @@
 mod asks;
 mod bad_answers;
 mod by_command;
+mod failing_store;
 mod limits;
 mod packets;
 #[path = "../run_fixture/mod.rs"]

@@ -8,7 +8,7 @@ use roundgate::model::change::Change;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::run_fixture::{Said, World, wait_until};
-use crate::{PRELUDE, open_asks, rounds, steps, world};
+use crate::{PRELUDE, issue, open_asks, rounds, steps, world};
 
 fn started(world: &World, plan: &str) -> Child {
     world.command(&["run", plan]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
@@ -132,4 +132,13 @@ fn counters_of_two_roots_side_by_side_survive_kills_and_stay_apart() {
     }
     let opened = |event: &&_| matches!(event, Change::RoundSet { before: None, .. });
     assert_eq!(events.iter().map(|event| &event.change).filter(opened).count(), 9);
+}
+
+#[test]
+fn a_goal_stands_for_its_root() {
+    let world = world("[ $role = attempt ] && success; pass", "");
+    assert_eq!(world.says(&["plan", "apply", "plan.toml"]).code, Some(0));
+    let goal = issue(&world, "Goal a").id;
+    let said = world.says(&["run", "--root", goal.as_str()]);
+    assert_eq!(said.code, Some(0), "{said:#?}");
 }

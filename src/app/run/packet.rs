@@ -8,6 +8,7 @@ use crate::model::act::claim::Role;
 use crate::model::graph::Ix;
 use crate::model::id::IssueId;
 use crate::model::snapshot::Snapshot;
+use crate::runner::argument_in;
 
 /// A task, as a worker gets it. The order of the fields is part of the contract for workers without a
 /// JSON parser.
@@ -67,9 +68,9 @@ pub fn packet(snapshot: &Snapshot, ix: Ix, role: Role, folder: Option<&Path>) ->
     let issue = graph.issue(ix);
     let round = snapshot.round_of(&issue.id);
     let scope = round.and_then(|round| snapshot.scope(&round.scope));
-    let resolve = |argument: &String| match (argument.strip_prefix("./"), folder) {
-        (Some(rest), Some(folder)) => folder.join(rest).to_string_lossy().into_owned(),
-        _ => argument.clone(),
+    let resolve = |argument: &String| {
+        let located = folder.and_then(|folder| argument_in(folder, argument));
+        located.map_or_else(|| argument.clone(), |path| path.to_string_lossy().into_owned())
     };
     let key = graph.self_and_ancestors(ix).find_map(|up| {
         let top = graph.node(up).parent.is_none();

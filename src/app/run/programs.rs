@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::AppError;
 use crate::model::record::WorkerSpec;
+use crate::runner::program_in;
 
 /// Checks that every worker's program exists and can be executed.
 ///
@@ -33,8 +34,8 @@ pub fn check_workers(
 }
 
 fn candidates(program: &str, folder: &Path, cwd: &Path) -> Vec<PathBuf> {
-    if program.starts_with("./") || program.starts_with("../") {
-        return vec![folder.join(program.strip_prefix("./").unwrap_or(program))];
+    if let Some(path) = program_in(folder, program) {
+        return vec![path];
     }
     if program.contains('/') {
         return vec![cwd.join(program)];

@@ -101,7 +101,7 @@ fn claimed(
     let started = Instant::now();
     let mut renewed = Instant::now();
     let every = Duration::from_millis(u64::try_from(session.config.runner_lease / 3).unwrap_or(1_000));
-    let mut lost_claim = false;
+    let mut lost_claim: Option<AppError> = None;
     let result = running.finish(&input, &mut || {
         progress(Progress::Working { issue: &plan.issue, role: plan.role, elapsed: started.elapsed() });
         if renewed.elapsed() >= every {
@@ -109,20 +109,22 @@ fn claimed(
             match renew(session, plan, epoch, None) {
                 Ok(()) => {}
                 Err(error) if error.retryable() => {}
-                Err(_) => lost_claim = true,
+                Err(error) => lost_claim = Some(error),
             }
         }
-        if lost_claim || interrupted() { Poll::Stop } else { Poll::Continue }
+        if lost_claim.is_some() || interrupted() { Poll::Stop } else { Poll::Continue }
     });
-    match result {
-        Err(StepError::Stopped) if lost_claim => Ok(StepEnd::TakenAway),
-        Err(StepError::Stopped) => match release(session, plan, epoch, false, "stopped by hand") {
+    match (result, lost_claim) {
+        (Err(StepError::Stopped), Some(AppError::Refusal(_))) => Ok(StepEnd::TakenAway),
+        // A store that cannot be written any more: going on would wait for a claim that is one's own.
+        (Err(StepError::Stopped), Some(error)) => Err(error),
+        (Err(StepError::Stopped), None) => match release(session, plan, epoch, false, "stopped by hand") {
             // A worker may have closed its issue just before: then there is nothing to give back.
             Ok(()) | Err(AppError::Refusal(_)) => Ok(StepEnd::Stopped),
             Err(other) => Err(other),
         },
-        Err(error) => fail(session, plan, epoch, &error.to_string()),
-        Ok(ended) => match ended.exit {
+        (Err(error), _) => fail(session, plan, epoch, &error.to_string()),
+        (Ok(ended), _) => match ended.exit {
             Exit::Code(0) => answer(session, plan, epoch, &ended.stdout),
             Exit::Code(code) => {
                 fail(session, plan, epoch, &with_tail(&format!("the worker exited with {code}"), &ended))

@@ -58,7 +58,7 @@ impl RoleTag {
 /// Prints the issue an act was about: as JSON, or in a line that says whether anything changed.
 pub fn acted(context: &Context, verb: &str, issue: &IssueView, changed: bool) -> Result<u8, AppError> {
     if context.json() {
-        context.print_json(issue)?;
+        context.print_changed(issue, changed)?;
     } else {
         let verb = if changed { verb } else { "unchanged" };
         context.line(&format!("{verb} {}  {}  {}", issue.id, status_word(issue), line(&issue.title)));

@@ -6,7 +6,7 @@ mod shape;
 mod state;
 
 pub use decide::{opening, verdict_or_failure};
-pub use rounds::{accept, escalate, grant, next_round, notes_of, open_first};
+pub use rounds::{accept, escalate, grant, max_rounds, next_round, notes_of, open_first};
 pub use shape::contradiction;
 pub use state::{ScopeState, state};
 

@@ -39,7 +39,7 @@ pub fn open_first(
     let record = Scope {
         id: scope.clone(),
         policy: POLICY.to_owned(),
-        bounds: bounds(issue, forge.defaults),
+        bounds: bounds_of(issue, forge.defaults),
         end: None,
     };
     let (mut primitives, round) = match by_hand {
@@ -66,8 +66,14 @@ pub fn open_first(
     Some(primitives)
 }
 
+/// The most rounds a scope may have: fixed since it opened, or what its opening would fix.
+pub fn max_rounds(snapshot: &Snapshot, issue: &Issue, defaults: &Bounds) -> u32 {
+    let fixed = snapshot.scope(&issue.id).map(|scope| scope.bounds.max_rounds);
+    fixed.unwrap_or_else(|| bounds_of(issue, defaults).max_rounds)
+}
+
 /// The bounds of a scope: its metadata, then a packet of its topic, then its body, then the defaults.
-fn bounds(issue: &Issue, defaults: &Bounds) -> Bounds {
+fn bounds_of(issue: &Issue, defaults: &Bounds) -> Bounds {
     let said = issue.policy.max_review_rounds_posted.or_else(|| round_bound(&issue.body).ok().flatten());
     Bounds {
         max_rounds: issue.policy.max_review_rounds.or(said).unwrap_or(defaults.max_rounds),

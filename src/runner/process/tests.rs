@@ -182,3 +182,12 @@ fn a_leading_dot_slash_is_the_base_folder_and_nothing_else_is_touched() {
     assert_eq!(step.resolve(0, "../x/y"), "/bin/../x/y");
     assert_eq!(Step { base: None, ..step }.resolve(0, "./x"), "./x");
 }
+
+#[test]
+fn a_leading_dot_slash_never_leaves_its_folder_by_a_second_slash() {
+    let base = Path::new("/plan");
+    assert_eq!(argument_in(base, ".//bin/x"), Some("/plan/bin/x".into()));
+    assert_eq!(argument_in(base, "../x"), None);
+    assert_eq!(program_in(base, "../x"), Some("/plan/../x".into()));
+    assert_eq!(program_in(base, "sh"), None);
+}
