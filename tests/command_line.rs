@@ -180,3 +180,17 @@ fn tick_all_finishes_a_root_that_never_had_rounds() {
     assert_eq!(ticks(), ["finish"]);
     assert_eq!(ticks(), Vec::<Value>::new());
 }
+
+#[test]
+fn applying_a_plan_again_keeps_a_bound_that_was_posted() {
+    let desk = Desk::new();
+    let workers = "[workers.attempt]\ncommand = [\"sh\"]\n[workers.review]\ncommand = [\"sh\"]\n";
+    let goal = "[[goal]]\nkey = \"a\"\ntitle = \"A\"\naccept = [\"good\"]\n";
+    let plan = format!("[root]\nkey = \"r\"\ntitle = \"R\"\n{workers}{goal}");
+    fs::write(desk.path("plan.toml"), plan).unwrap();
+    let apply = || parsed(desk.prints(&["plan", "apply", "plan.toml", "--json"]).as_bytes());
+    let id = apply()["ids"]["a"].as_str().unwrap().to_owned();
+    desk.prints(&["forum", "post", &format!("issue:{id}"), "--message", "max_review_rounds=9"]);
+    assert_eq!(apply()["changed"], false);
+    assert_eq!(parsed(desk.prints(&["rounds", "show", &id, "--json"]).as_bytes())["max_rounds"], 9);
+}

@@ -13,7 +13,7 @@ use crate::model::act::update::{self, Update};
 use crate::model::gate;
 use crate::model::graph::EdgeKind;
 use crate::model::id::IssueId;
-use crate::model::issue::Work as WorkFields;
+use crate::model::issue::{Policy, Work as WorkFields};
 use crate::model::primitive::Primitive;
 use crate::model::record::{PlanRecord, WorkerSpec};
 use crate::model::snapshot::Snapshot;
@@ -239,11 +239,14 @@ fn existing(
     conflicts: &mut Vec<String>,
 ) -> Result<(), AppError> {
     let issue = work.snapshot.graph().get(id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
+    // A plan says nothing of what was posted: a bound set that way stays.
+    let posted = issue.policy.max_review_rounds_posted;
+    let policy = Policy { max_review_rounds_posted: posted, ..goal.policy.clone() };
     let same = issue.title == goal.title
         && issue.body == goal.body
         && issue.priority == goal.priority
         && issue.work == work_of(goal)
-        && issue.policy == goal.policy
+        && issue.policy == policy
         && issue.tags == tags_of(goal);
     if same {
         return Ok(());
@@ -261,9 +264,9 @@ fn existing(
         ..Update::default()
     };
     let mut primitives = update::update(&work.snapshot, id, &change)?;
-    if issue.policy != goal.policy {
-        create::check_policy(&goal.policy)?;
-        let fields = vec![crate::model::change::Field::Policy(goal.policy.clone())];
+    if issue.policy != policy {
+        create::check_policy(&policy)?;
+        let fields = vec![crate::model::change::Field::Policy(policy)];
         primitives.push(Primitive::Edit { id: id.clone(), fields });
     }
     work.apply(&primitives)?;
