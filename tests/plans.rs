@@ -157,7 +157,7 @@ fn an_unknown_key_is_named_and_the_right_one_offered() {
     desk.write("plan.toml", PLAN.replace("after = [\"lexer\"]", "after = [\"lexr\"]"));
     refused(&desk, 2, "plan apply plan.toml").tells(&["plan.toml:20:", "field after", "lexr"]);
     desk.write("plan.toml", b"[root]\nkey = \"\xff\"\n");
-    refused(&desk, 3, "plan apply plan.toml").tells(&["cannot read the plan plan.toml", "UTF-8"]);
+    refused(&desk, 2, "plan apply plan.toml").tells(&["cannot read the plan plan.toml", "UTF-8"]);
     refused(&desk, 3, "plan apply other.toml").tells(&["cannot read the plan other.toml"]);
 }
 

@@ -1,6 +1,7 @@
 //! The configuration: `config.toml` beside the database. Every key has a default, a unit and a range.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use toml_edit::{DocumentMut, Item, Value};
@@ -202,7 +203,8 @@ fn document(folder: &Path) -> Result<DocumentMut, AppError> {
     let file = file(folder);
     let text = match fs::read_to_string(&file) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        // Where the folder is a file, opening the store says so.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => String::new(),
         Err(source) => {
             return Err(AppError::File { what: format!("read {}", file.display()), source });
         }
