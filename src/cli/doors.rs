@@ -111,6 +111,9 @@ fn usage(error: &clap::Error, arguments: &[std::ffi::OsString]) -> ExitCode {
         };
         let failure = Failure { exit: 2, code: "usage", message, hint: Some(hint), retryable: false };
         output::print_failure(&failure, json);
+    } else if error.use_stderr() {
+        // Clap repeats what was given, and what was given may be hostile.
+        output::write_stderr(&output::multiline(&error.render().to_string()));
     } else {
         // Printing can only fail when nobody reads it.
         let _ = error.print();

@@ -1,0 +1,14 @@
+//! The built program, run as its users run it: in a temporary folder, with a frozen clock and frozen ids.
+//! What it prints, where it prints it and how it exits stand together in one snapshot.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod asks;
+mod exits;
+mod gated;
+mod json;
+mod output;
+mod questions;
+mod reading;
+mod stage;
+mod verdicts;
