@@ -52,7 +52,7 @@ fn imported(bytes: &[u8]) -> (Snapshot, Report) {
     assert_eq!(snapshot.graph().len(), report.created);
     assert_eq!(snapshot.reserved().count(), report.reserved);
     assert_eq!(snapshot.annotations().len(), report.annotations);
-    assert!(Waits::of(snapshot.graph(), snapshot.relation()).cycle().is_none());
+    assert!(Waits::of(snapshot.graph()).cycle().is_none());
 
     let (again, second) = planned(&snapshot, &lines);
     assert_eq!(again, [], "a second import writes nothing");
@@ -107,8 +107,8 @@ fn the_order_of_lines_does_not_matter_to_parents() {
     for ix in forwards.graph().indices() {
         let id = forwards.graph().id(ix);
         let other = backwards.graph().ix(id).unwrap();
-        let parent = forwards.graph().node(ix).parent.map(|p| forwards.graph().id(p));
-        assert_eq!(parent, backwards.graph().node(other).parent.map(|p| backwards.graph().id(p)), "{id}");
+        let parent = forwards.graph().parent(ix).map(|p| forwards.graph().id(p));
+        assert_eq!(parent, backwards.graph().parent(other).map(|p| backwards.graph().id(p)), "{id}");
     }
 }
 

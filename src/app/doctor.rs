@@ -161,7 +161,7 @@ fn found(name: &'static str, sound: &str, mut faults: Vec<String>) -> CheckView 
 }
 
 fn waiting(snapshot: &Snapshot) -> Vec<String> {
-    let cycle = Waits::of(snapshot.graph(), snapshot.relation()).cycle();
+    let cycle = Waits::of(snapshot.graph()).cycle();
     cycle.map(|cycle| format!("a circle of waiting: {cycle}")).into_iter().collect()
 }
 

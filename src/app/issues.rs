@@ -119,7 +119,7 @@ pub fn children(session: &Session, text: &str) -> Result<Vec<IssueView>, AppErro
     let snapshot = session.read()?;
     let graph = snapshot.graph();
     let ix = index(&snapshot, &resolve(&snapshot, text)?)?;
-    let mut found = graph.node(ix).children.clone();
+    let mut found = graph.children(ix).to_vec();
     found.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
     Ok(found.into_iter().map(|ix| IssueView::of(&snapshot, ix)).collect())
 }
@@ -363,7 +363,7 @@ pub fn dep(
     session.change("issues dep", |work| {
         let (a, b) = (resolve(&work.snapshot, first)?, resolve(&work.snapshot, second)?);
         let graph = work.snapshot.graph();
-        let parent = graph.ix(&a).and_then(|ix| graph.node(ix).parent).map(|ix| graph.id(ix).clone());
+        let parent = graph.ix(&a).and_then(|ix| graph.parent(ix)).map(|ix| graph.id(ix).clone());
         let moved_from = parent.filter(|parent| kind == DepKind::Parent && *parent != b);
         let primitives = match kind {
             DepKind::Blocks => edges::block(&work.snapshot, &a, &b)?,
@@ -390,7 +390,7 @@ pub fn undep(
             DepKind::Blocks => edges::unblock(&work.snapshot, &a, &b)?,
             DepKind::Parent => {
                 let graph = work.snapshot.graph();
-                let parent = graph.ix(&a).and_then(|ix| graph.node(ix).parent).map(|p| graph.id(p));
+                let parent = graph.ix(&a).and_then(|ix| graph.parent(ix)).map(|p| graph.id(p));
                 if parent != Some(&b) {
                     return Err(AppError::NoIssue(format!("{b} among the parents of {a}")));
                 }

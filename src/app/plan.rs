@@ -142,7 +142,7 @@ fn root(work: &mut Work, plan: &Plan, report: &mut PlanReport) -> Result<IssueId
     let graph = work.snapshot.graph();
     let found = graph.indices().find(|&ix| {
         let issue = graph.issue(ix);
-        graph.node(ix).parent.is_none() && issue.tags.container() && issue.key.as_ref() == Some(&wanted.key)
+        graph.parent(ix).is_none() && issue.tags.container() && issue.key.as_ref() == Some(&wanted.key)
     });
     if let Some(ix) = found {
         let id = graph.id(ix).clone();
@@ -177,7 +177,7 @@ fn root(work: &mut Work, plan: &Plan, report: &mut PlanReport) -> Result<IssueId
 /// The goals of a root, by key. A successor keeps no key, so the first of a name is the plan's.
 fn goals_of(snapshot: &Snapshot, root: &IssueId) -> BTreeMap<String, IssueId> {
     let graph = snapshot.graph();
-    let children = graph.ix(root).map(|ix| graph.node(ix).children.clone()).unwrap_or_default();
+    let children = graph.ix(root).map(|ix| graph.children(ix).to_vec()).unwrap_or_default();
     let keyed = children.into_iter().filter_map(|ix| {
         let issue = graph.issue(ix);
         Some((issue.key.clone()?, issue.id.clone()))

@@ -5,7 +5,7 @@ use super::AppError;
 use super::ambient::{Clock, IdStream, Ids};
 use super::config::Config;
 use crate::engine::{Forge, Transition, compile};
-use crate::model::apply::{Author, apply};
+use crate::model::apply::{Author, apply_all};
 use crate::model::change::Event;
 use crate::model::id::{Actor, IssueId};
 use crate::model::issue::Millis;
@@ -59,18 +59,16 @@ impl Work {
     /// When the snapshot does not allow one of them; then the whole transaction is dropped.
     pub fn apply(&mut self, primitives: &[Primitive]) -> Result<(), AppError> {
         let author = Author { actor: self.actor.clone(), at: self.now };
-        for primitive in primitives {
-            for change in apply(&mut self.snapshot, primitive, &author)? {
-                let seq = self.base + self.events.len() as u64 + 1;
-                self.events.push(Event {
-                    seq,
-                    at: self.now,
-                    actor: self.actor.clone(),
-                    cause: self.cause.clone(),
-                    tick: self.tick.then_some(self.base + 1),
-                    change,
-                });
-            }
+        for change in apply_all(&mut self.snapshot, primitives, &author)? {
+            let seq = self.base + self.events.len() as u64 + 1;
+            self.events.push(Event {
+                seq,
+                at: self.now,
+                actor: self.actor.clone(),
+                cause: self.cause.clone(),
+                tick: self.tick.then_some(self.base + 1),
+                change,
+            });
         }
         Ok(())
     }

@@ -132,7 +132,7 @@ fn of(session: &Session, snapshot: &Snapshot, root: Ix) -> RootStatus {
     RootStatus {
         root: id.to_string(),
         title: graph.issue(root).title.clone(),
-        r#final: relation.is_final(graph, root),
+        r#final: relation.is_final(root),
         open: count(&|ix| status(ix, "open")),
         in_progress: count(&|ix| status(ix, "in_progress")),
         closed: count(&|ix| status(ix, "closed")),

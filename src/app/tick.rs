@@ -190,7 +190,7 @@ fn report(
         Decision::Wait(waiting) => Some(waiting),
         _ => None,
     };
-    let r#final = snapshot.relation().is_final(graph, root);
+    let r#final = snapshot.relation().is_final(root);
     let scope = scope_at_work(snapshot, root, transition, waiting);
     let record = scope.and_then(|ix| snapshot.scope(graph.id(ix)));
     let state = match (&now_wanted, r#final, scope) {

@@ -68,7 +68,7 @@ pub fn of(snapshot: &Snapshot, root: Ix) -> Validation {
         .into_iter()
         .map(|(issue, why)| StuckView { issue: issue.to_string(), why })
         .collect();
-    let is_final = relation.is_final(graph, root);
+    let is_final = relation.is_final(root);
     let reason = if is_final {
         "everything is settled".to_owned()
     } else if !stuck.is_empty() {
@@ -89,7 +89,7 @@ pub fn of(snapshot: &Snapshot, root: Ix) -> Validation {
         pending,
         needs_work,
         expanded_without_children: named(&|ix| {
-            outcome(ix) == Some(Outcome::Expanded) && graph.node(ix).children.is_empty()
+            outcome(ix) == Some(Outcome::Expanded) && graph.children(ix).is_empty()
         }),
         waiting_on_human,
         stuck,

@@ -54,7 +54,7 @@ impl<'s> Answered<'s> {
 
     fn superseded(&self) -> Vec<IssueId> {
         let graph = self.snapshot.graph();
-        graph.node(self.ix).supersedes.iter().map(|&old| graph.id(old).clone()).collect()
+        graph.supersedes(self.ix).iter().map(|&old| graph.id(old).clone()).collect()
     }
 
     fn end_scope(&self, end: ScopeEnd) -> Option<Primitive> {
@@ -165,7 +165,7 @@ pub fn dependents(snapshot: &Snapshot, top: Ix) -> Vec<Ix> {
     let mut found = Vec::new();
     own.iter().for_each(|&ix| seen[ix] = true);
     while let Some(ix) = next.pop() {
-        let waiting = graph.node(ix).blocks.iter().copied();
+        let waiting = graph.blocks(ix).iter().copied();
         for waiting in waiting.filter(|&waiting| !engines(snapshot, graph.id(waiting))) {
             if !std::mem::replace(&mut seen[waiting], true) {
                 found.push(waiting);

@@ -72,7 +72,7 @@ pub fn shortened(text: &str, limit: usize) -> String {
 fn releases(snapshot: &Snapshot, scope: Ix) -> String {
     let (graph, relation) = (snapshot.graph(), snapshot.relation());
     let below = graph.subtree(scope);
-    let edges = below.iter().flat_map(|&ix| graph.node(ix).blocks.iter().copied());
+    let edges = below.iter().flat_map(|&ix| graph.blocks(ix).iter().copied());
     let outside: BTreeSet<Ix> =
         edges.filter(|&ix| !relation.resolved(ix) && !graph.at_or_below(ix, scope)).collect();
     let waiting: Vec<&str> = outside.iter().map(|&ix| graph.issue(ix).title.as_str()).collect();
@@ -237,7 +237,7 @@ pub fn failure(snapshot: &Snapshot, failed: Ix, forge: &mut Forge<'_>) -> AskNod
         ],
         answer: None,
     };
-    AskNode { issue: node, record, parent: graph.node(failed).parent.map(|p| graph.id(p).clone()) }
+    AskNode { issue: node, record, parent: graph.parent(failed).map(|p| graph.id(p).clone()) }
 }
 
 /// The ask for steps that were lost or failed too often. It is a child of the issue, which therefore

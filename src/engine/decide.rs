@@ -28,7 +28,7 @@ pub fn decide(snapshot: &Snapshot, root: Ix, now: Millis, defaults: &Bounds) -> 
         }
     }
     let id = snapshot.graph().id(root);
-    if snapshot.relation().is_final(snapshot.graph(), root) {
+    if snapshot.relation().is_final(root) {
         let driven = below.iter().any(|&ix| {
             snapshot.graph().issue(ix).tags.container() || snapshot.scope(snapshot.graph().id(ix)).is_some()
         });

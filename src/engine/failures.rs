@@ -32,7 +32,7 @@ fn needs_ask(snapshot: &Snapshot, root: Ix, ix: Ix) -> bool {
     if !failed || ix == root || relation.resolved(ix) || relation.finished(ix) {
         return false;
     }
-    let superseded = graph.self_and_ancestors(ix).any(|up| !graph.node(up).superseded_by.is_empty());
+    let superseded = graph.self_and_ancestors(ix).any(|up| !graph.superseded_by(up).is_empty());
     !superseded && !covered_by_round(snapshot, ix)
 }
 
@@ -62,7 +62,7 @@ fn steps_used_up(snapshot: &Snapshot, ix: Ix, defaults: &Bounds) -> bool {
     if ended || issue.state.status() != "open" || issue.failed_steps == 0 {
         return false;
     }
-    let asked = graph.node(ix).children.iter().any(|&child| {
+    let asked = graph.children(ix).iter().any(|&child| {
         let ask = snapshot.ask(graph.id(child));
         ask.is_some_and(|ask| ask.kind == crate::model::record::AskKind::Steps) && !relation.resolved(child)
     });

@@ -62,7 +62,7 @@ impl<'s> Hope<'s> {
             return true;
         }
         let replaced: Vec<Ix> =
-            graph.self_and_ancestors(ix).flat_map(|up| graph.node(up).superseded_by.clone()).collect();
+            graph.self_and_ancestors(ix).flat_map(|up| graph.superseded_by(up).to_vec()).collect();
         if replaced.into_iter().any(|successor| self.may_resolve(successor)) {
             return true;
         }
@@ -78,13 +78,13 @@ impl<'s> Hope<'s> {
     }
 
     fn children_may(&mut self, ix: Ix) -> bool {
-        self.snapshot.graph().node(ix).children.clone().into_iter().all(|child| self.may_resolve(child))
+        self.snapshot.graph().children(ix).to_vec().into_iter().all(|child| self.may_resolve(child))
     }
 
     fn may_start(&mut self, ix: Ix) -> bool {
         let graph = self.snapshot.graph();
         let blockers: Vec<Ix> =
-            graph.self_and_ancestors(ix).flat_map(|at| graph.node(at).blockers.clone()).collect();
+            graph.self_and_ancestors(ix).flat_map(|at| graph.blockers(at).to_vec()).collect();
         blockers.into_iter().all(|blocker| self.may_resolve(blocker))
     }
 }

@@ -32,5 +32,5 @@ fn to_be_finished(snapshot: &Snapshot, ix: Ix) -> bool {
     if snapshot.root_finished(graph.id(root)) {
         return false;
     }
-    snapshot.scope(graph.id(ix)).is_some() || (closed_root() && relation.is_final(graph, ix))
+    snapshot.scope(graph.id(ix)).is_some() || (closed_root() && relation.is_final(ix))
 }

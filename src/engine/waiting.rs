@@ -40,7 +40,7 @@ pub fn stuck(snapshot: &Snapshot, root: Ix) -> Vec<(IssueId, String)> {
     let mut found: Vec<(IssueId, String)> = contradictions.collect();
     let open = below.iter().filter(|&&ix| !relation.resolved(ix));
     let events = open.map(|&ix| crate::model::waits::Event::Resolves(ix));
-    if let Some(cycle) = Waits::of(graph, relation).cycle_from(events) {
+    if let Some(cycle) = Waits::of(graph).cycle_from(events) {
         let about = cycle.0.first().map(|step| step.issue.clone());
         found.extend(about.map(|id| (id, format!("a circle of waiting: {cycle}"))));
     }
@@ -85,11 +85,11 @@ fn human(snapshot: &Snapshot, root: Ix, below: &[Ix]) -> Option<Waiting> {
         return wait(ask, format!("a human to answer {}", graph.id(ask)));
     }
     let top = graph.issue(root);
-    if open(&root) && top.tags.container() && graph.node(root).children.is_empty() {
+    if open(&root) && top.tags.container() && graph.children(root).is_empty() {
         return wait(root, format!("work: there is no work yet below {}", top.id));
     }
     if top.state.outcome().is_some_and(Outcome::unsuccessful) && !relation.resolved(root) {
-        return match graph.node(root).superseded_by.first() {
+        return match graph.superseded_by(root).first() {
             Some(&successor) => {
                 wait(successor, format!("{}, which took the place of {}", graph.id(successor), top.id))
             }
@@ -97,7 +97,7 @@ fn human(snapshot: &Snapshot, root: Ix, below: &[Ix]) -> Option<Waiting> {
         };
     }
     let mut by_hand = below.iter().copied().filter(|&ix| {
-        let leaf = graph.node(ix).children.iter().all(|&child| relation.resolved(child));
+        let leaf = graph.children(ix).iter().all(|&child| relation.resolved(child));
         let plain = !graph.issue(ix).tags.executable();
         alive(&ix) && leaf && plain && !relation.blocked(ix) && !relation.finished(ix)
     });
@@ -115,7 +115,7 @@ fn elsewhere(snapshot: &Snapshot, below: &[Ix]) -> Option<Waiting> {
     let (graph, relation) = (snapshot.graph(), snapshot.relation());
     let here = below.first().map(|&ix| graph.root(ix));
     let open = below.iter().filter(|&&ix| !graph.issue(ix).state.closed());
-    let blockers = open.flat_map(|&ix| relation.open_blockers(graph, ix).map(|(blocker, _)| blocker));
+    let blockers = open.flat_map(|&ix| relation.open_blockers(ix).map(|(blocker, _)| blocker));
     let outside = blockers.filter(|&blocker| Some(graph.root(blocker)) != here);
     let ix = outside.min_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()))?;
     let issue = graph.issue(ix);

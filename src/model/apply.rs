@@ -79,22 +79,62 @@ pub struct Author {
     pub at: Millis,
 }
 
-/// Carries one primitive out.
+/// Carries primitives out, one after the other, and then looks whether they made anything wait for
+/// itself.
 ///
 /// # Errors
 /// When the snapshot does not allow it. The snapshot may then have changed in part and must be
 /// thrown away: a transaction is applied whole or not at all.
+pub fn apply_all(
+    snapshot: &mut Snapshot,
+    primitives: &[Primitive],
+    author: &Author,
+) -> Result<Vec<Change>, ApplyError> {
+    let mut made = Vec::new();
+    let mut suspects = Vec::new();
+    for primitive in primitives {
+        let changes = facts(snapshot, primitive, author)?;
+        changes.iter().for_each(|change| snapshot.fold(change, author.at));
+        made.extend(changes);
+        suspects.extend(waits_for_more(snapshot, primitive));
+    }
+    suspects.extend(snapshot.take_lost().into_iter().map(Event::Resolves));
+    match Waits::of(snapshot.graph()).cycle_from(suspects) {
+        Some(cycle) => Err(ApplyError::Deadlock(cycle)),
+        None => Ok(made),
+    }
+}
+
+/// Carries one primitive out.
+///
+/// # Errors
+/// As for [`apply_all`].
 pub fn apply(
     snapshot: &mut Snapshot,
     primitive: &Primitive,
     author: &Author,
 ) -> Result<Vec<Change>, ApplyError> {
-    let changes = facts(snapshot, primitive, author)?;
-    for change in &changes {
-        snapshot.fold(change, author.at);
+    apply_all(snapshot, std::slice::from_ref(primitive), author)
+}
+
+/// The events that wait for more than before, beside those that stopped having happened. Only they can
+/// lie on a new circle of waiting.
+fn waits_for_more(snapshot: &Snapshot, primitive: &Primitive) -> Vec<Event> {
+    let graph = snapshot.graph();
+    match primitive {
+        Primitive::Serial { blocker: from, .. } | Primitive::Supersede { new: from, .. } => {
+            graph.ix(from).map(Event::Resolves).into_iter().collect()
+        }
+        // What lies below it starts later from now on, and waits for what takes the place of the new
+        // ancestors; the new parent waits for it.
+        Primitive::Reparent { id, .. } => {
+            let Some(ix) = graph.ix(id) else { return Vec::new() };
+            let below = graph.subtree(ix).into_iter();
+            let moved = below.flat_map(|ix| [Event::Starts(ix), Event::Resolves(ix)]);
+            moved.chain(graph.parent(ix).map(Event::Resolves)).collect()
+        }
+        _ => Vec::new(),
     }
-    check_waiting(snapshot, primitive)?;
-    Ok(changes)
 }
 
 fn facts(snapshot: &Snapshot, primitive: &Primitive, author: &Author) -> Result<Vec<Change>, ApplyError> {
@@ -208,13 +248,13 @@ fn reparent(snapshot: &Snapshot, id: &IssueId, parent: Option<&IssueId>) -> Resu
     if let Some(edge) = parent.and_then(|parent| edge_to_new_ancestor(graph, child, graph.ix(parent)?)) {
         return Err(ApplyError::OwnAncestor(edge));
     }
-    let before = graph.node(child).parent;
+    let before = graph.parent(child);
     if before.map(|p| graph.id(p)) == parent {
         return Ok(Vec::new());
     }
     if let Some(old) = before {
         let expanded = graph.issue(old).state.outcome() == Some(Outcome::Expanded);
-        if expanded && graph.node(old).children.len() == 1 {
+        if expanded && graph.children(old).len() == 1 {
             return Err(ApplyError::LastChild { child: id.clone(), parent: graph.id(old).clone() });
         }
     }
@@ -303,26 +343,11 @@ fn close(
     if issue.state.closed() {
         return Err(wrong_state(issue, "be closed"));
     }
-    if outcome == Outcome::Expanded && snapshot.graph().node(find_ix(snapshot, id)?).children.is_empty() {
+    if outcome == Outcome::Expanded && snapshot.graph().children(find_ix(snapshot, id)?).is_empty() {
         return Err(ApplyError::NothingExpanded(id.clone()));
     }
     let mut hands = issue.hands.clone();
     hands.extend(by.cloned());
     let state = State::Closed { outcome, reason: reason.cloned() };
     edit(snapshot, id, vec![Field::State(state), Field::Hands(hands)])
-}
-
-/// Refuses what has just closed a circle of waiting. Only the events that wait for more than before
-/// can lie on a new circle, so the search starts from them.
-fn check_waiting(snapshot: &Snapshot, primitive: &Primitive) -> Result<(), ApplyError> {
-    let graph = snapshot.graph();
-    let waits = || Waits::of(graph, snapshot.relation());
-    let cycle = match primitive {
-        Primitive::Serial { blocker: from, .. } | Primitive::Supersede { new: from, .. } => {
-            waits().cycle_from(graph.ix(from).map(Event::Resolves))
-        }
-        Primitive::Reparent { .. } | Primitive::Open { .. } => waits().cycle(),
-        _ => None,
-    };
-    cycle.map_or(Ok(()), |cycle| Err(ApplyError::Deadlock(cycle)))
 }

@@ -17,7 +17,7 @@ pub fn judged_by(snapshot: &Snapshot, ix: Ix) -> Vec<&Round> {
     let each = graph.self_and_ancestors(ix).filter_map(|at| {
         let id = graph.id(at);
         snapshot.attempt_round(id).or_else(|| judged_review(snapshot, id)).or_else(|| {
-            let parent = graph.node(at).parent?;
+            let parent = graph.parent(at)?;
             beside_rounds(snapshot, at, parent)
         })
     });
@@ -75,7 +75,7 @@ pub fn adopt(snapshot: &Snapshot, parent: Ix, child: &IssueId) -> Result<Vec<Pri
     if let Some(round) = snapshot.review_round(id).filter(|round| round.decided()) {
         return Err(decided(id, round));
     }
-    let successor = graph.self_and_ancestors(parent).find_map(|up| graph.node(up).superseded_by.first());
+    let successor = graph.self_and_ancestors(parent).find_map(|up| graph.superseded_by(up).first());
     if let Some(&successor) = successor {
         return Err(Refusal::Superseded { id: id.clone(), by: graph.id(successor).clone() });
     }
@@ -123,13 +123,13 @@ pub fn not_in_a_round(snapshot: &Snapshot, id: &IssueId, what: &'static str) -> 
 /// What an issue blocks, as ids.
 pub fn blocked_by(snapshot: &Snapshot, ix: Ix) -> Vec<IssueId> {
     let graph = snapshot.graph();
-    graph.node(ix).blocks.iter().map(|&x| graph.id(x).clone()).collect()
+    graph.blocks(ix).iter().map(|&x| graph.id(x).clone()).collect()
 }
 
 /// The unresolved blockers of an issue, as ids.
 pub fn open_blockers(snapshot: &Snapshot, ix: Ix) -> Vec<IssueId> {
     let (graph, relation) = (snapshot.graph(), snapshot.relation());
-    let open = graph.node(ix).blockers.iter().filter(|&&b| !relation.resolved(b));
+    let open = graph.blockers(ix).iter().filter(|&&b| !relation.resolved(b));
     open.map(|&b| graph.id(b).clone()).collect()
 }
 

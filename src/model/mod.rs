@@ -3,6 +3,7 @@
 pub mod act;
 pub mod apply;
 pub mod change;
+pub mod frontier;
 pub mod gate;
 pub mod graph;
 pub mod id;
@@ -14,5 +15,7 @@ pub mod refusal;
 pub mod relation;
 pub mod signature;
 pub mod snapshot;
+pub mod source;
+pub mod standing;
 pub mod tag;
 pub mod waits;

@@ -1,5 +1,6 @@
 //! May this issue be worked on? The one guard behind `ready`, `claim`, `close` and `explain`.
 
+use super::frontier::List;
 use super::graph::Ix;
 use super::id::{Actor, IssueId};
 use super::issue::{Millis, Outcome, State};
@@ -93,28 +94,33 @@ pub fn hindrances(snapshot: &Snapshot, ix: Ix) -> Vec<Hindrance> {
     if !issue.tags.executable() {
         found.push(Hindrance::NotExecutable);
     }
-    found.extend(relation.open_blockers(graph, ix).map(|(blocker, blocked)| Hindrance::Blocked {
+    found.extend(relation.open_blockers(ix).map(|(blocker, blocked)| Hindrance::Blocked {
         blocker: graph.id(blocker).clone(),
         blocked: graph.id(blocked).clone(),
     }));
-    let unresolved = graph.node(ix).children.iter().filter(|&&child| !relation.resolved(child));
-    found.extend(unresolved.map(|&child| Hindrance::UnresolvedChild(graph.id(child).clone())));
+    let unresolved = relation.unresolved_children(ix);
+    found.extend(unresolved.map(|child| Hindrance::UnresolvedChild(graph.id(child).clone())));
     if relation.finished(ix) {
         found.push(Hindrance::Finished);
     }
     if waits_for_tick(snapshot, ix) {
         found.push(Hindrance::WaitsForTick);
     }
-    if snapshot.review_round(&issue.id).is_some_and(|round| round.verdict.is_some() && round.end.is_none()) {
+    if judged(snapshot, ix) {
         found.push(Hindrance::Judged);
     }
     found
 }
 
-/// Whether a worker may take the issue now.
+/// Whether a worker may take the issue now: nothing is in its way.
 pub fn ready(snapshot: &Snapshot, ix: Ix) -> bool {
-    let issue = snapshot.graph().issue(ix);
-    issue.state == State::Open && issue.tags.executable() && hindrances(snapshot, ix).is_empty()
+    List::Ready.has(snapshot, ix)
+}
+
+/// Whether the issue is a review with a verdict that no tick has acted on.
+pub fn judged(snapshot: &Snapshot, ix: Ix) -> bool {
+    let round = snapshot.review_round(snapshot.graph().id(ix));
+    round.is_some_and(|round| round.verdict.is_some() && round.end.is_none())
 }
 
 /// Whether the issue is a scope that its policy has yet to open, or the hand-made review of such a
@@ -126,14 +132,16 @@ pub fn waits_for_tick(snapshot: &Snapshot, ix: Ix) -> bool {
         issue.tags.review_gated() && !issue.state.closed() && snapshot.scope(&issue.id).is_none()
     };
     let review = graph.issue(ix).tags.has(FLOW_REVIEW);
-    unopened(ix) || (review && graph.node(ix).parent.is_some_and(unopened))
+    unopened(ix) || (review && graph.parent(ix).is_some_and(unopened))
 }
 
 /// Every ready issue at or below `root`, or anywhere, in the total order: priority, age, id.
-pub fn ready_issues(snapshot: &Snapshot, root: Option<Ix>) -> Vec<Ix> {
+pub fn ready_issues(snapshot: &Snapshot, below: Option<Ix>) -> Vec<Ix> {
     let graph = snapshot.graph();
-    let candidates = root.map_or_else(|| graph.indices().collect(), |root| graph.subtree(root));
-    let mut found: Vec<Ix> = candidates.into_iter().filter(|&ix| ready(snapshot, ix)).collect();
-    found.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
+    let root = below.map(|ix| graph.root(ix));
+    let mut found = snapshot.listed(List::Ready, root).all();
+    if let Some(top) = below.filter(|&ix| Some(ix) != root) {
+        found.retain(|&ix| graph.at_or_below(ix, top));
+    }
     found
 }

@@ -1,136 +1,89 @@
-//! Section 3 of the protocol, written once: `resolved`, `let go`, `blocked`, `finished`, `final`.
+//! Section 3's one relation, written once: `resolved`, `let go`, `blocked`, `finished`, `final`.
 //! Everything that asks "may this go on?" asks here.
 //!
-//! `resolved` and `let go` define each other, so they are computed together as the least fixpoint:
-//! nothing counts as resolved unless something that really ended makes it so.
+//! `resolved` and `let go` are kept with every node ([`super::standing`]); the rest comes down from the
+//! ancestors and is looked up on the way.
 
 use super::graph::{Graph, Ix};
 use super::issue::Outcome;
 use super::tag::IMPORT_OPEN_BELOW_CLOSED;
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Flags {
-    resolved: bool,
-    let_go: bool,
-    blocked: bool,
-    finished: bool,
+/// What holds of the nodes of a graph.
+#[derive(Debug, Clone, Copy)]
+pub struct Relation<'g> {
+    graph: &'g Graph,
 }
 
-/// What holds of every node of one graph. Valid until that graph changes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Relation {
-    flags: Vec<Flags>,
-}
-
-impl Relation {
-    /// Computes the relation of a graph, in time linear in its nodes and edges.
-    pub fn of(graph: &Graph) -> Self {
-        let mut relation = Relation { flags: vec![Flags::default(); graph.len()] };
-        relation.settle(graph);
-        relation.descend(graph);
-        relation
+impl<'g> Relation<'g> {
+    /// The relation of a graph.
+    pub fn of(graph: &'g Graph) -> Self {
+        Relation { graph }
     }
 
     /// n is closed and its own outcome settles it, or n or an ancestor has been let go.
     pub fn resolved(&self, ix: Ix) -> bool {
-        self.flags[ix].resolved
+        self.graph.standing(ix).resolved
     }
 
     /// n or an ancestor is closed and was skipped, or what supersedes it is resolved.
     pub fn let_go(&self, ix: Ix) -> bool {
-        self.flags[ix].let_go
+        self.graph.standing(ix).let_go
     }
 
     /// Something unresolved blocks n or an ancestor of n.
     pub fn blocked(&self, ix: Ix) -> bool {
-        self.flags[ix].blocked
+        self.graph.self_and_ancestors(ix).any(|at| self.graph.standing(at).open_blockers > 0)
     }
 
-    /// An ancestor is closed with anything but `expanded`, or let go: nothing starts below it.
+    /// An ancestor is closed with anything but `expanded`, or let go: nothing starts below it. Work that
+    /// was imported open below something closed goes on, and so does what is below that.
     pub fn finished(&self, ix: Ix) -> bool {
-        self.flags[ix].finished
+        let mut workable = false;
+        let mut at = ix;
+        while let Some(parent) = self.graph.parent(at) {
+            workable |= self.graph.issue(at).tags.has(IMPORT_OPEN_BELOW_CLOSED);
+            let ended = self.graph.issue(parent).state.outcome().is_some_and(|o| o != Outcome::Expanded);
+            if self.let_go(parent) || (ended && !workable) {
+                return true;
+            }
+            if workable {
+                return false;
+            }
+            at = parent;
+        }
+        false
     }
 
     /// What unresolved issues block n or an ancestor of n: (blocker, blocked).
-    pub fn open_blockers<'g>(&'g self, graph: &'g Graph, ix: Ix) -> impl Iterator<Item = (Ix, Ix)> + use<'g> {
-        graph.self_and_ancestors(ix).flat_map(move |at| {
-            graph.node(at).blockers.iter().filter(|&&b| !self.resolved(b)).map(move |&b| (b, at))
-        })
+    pub fn open_blockers(&self, ix: Ix) -> impl Iterator<Item = (Ix, Ix)> + use<'g> {
+        let graph = self.graph;
+        graph.self_and_ancestors(ix).flat_map(move |at| own_open_blockers(graph, at).map(move |b| (b, at)))
+    }
+
+    /// What unresolved issues block n itself.
+    pub fn own_open_blockers(&self, ix: Ix) -> impl Iterator<Item = Ix> + use<'g> {
+        own_open_blockers(self.graph, ix)
+    }
+
+    /// The children of n that are not resolved.
+    pub fn unresolved_children(&self, ix: Ix) -> impl Iterator<Item = Ix> + use<'g> {
+        let graph = self.graph;
+        let some = graph.standing(ix).unresolved_children > 0;
+        let children: &[Ix] = if some { graph.children(ix) } else { &[] };
+        children.iter().copied().filter(move |&child| !graph.standing(child).resolved)
     }
 
     /// Everything at or below the root is closed, the root is resolved, and so is every node below
     /// that is not under one that was let go.
-    pub fn is_final(&self, graph: &Graph, root: Ix) -> bool {
-        graph.subtree(root).into_iter().all(|ix| graph.issue(ix).state.closed() && self.resolved(ix))
+    pub fn is_final(&self, root: Ix) -> bool {
+        let settled = |ix: Ix| self.graph.issue(ix).state.closed() && self.resolved(ix);
+        settled(root) && self.graph.subtree(root).into_iter().all(settled)
     }
+}
 
-    /// The least fixpoint of `resolved` and `let go`.
-    fn settle(&mut self, graph: &Graph) {
-        let mut waiting = vec![0_usize; graph.len()];
-        let mut resolved: Vec<Ix> = Vec::new();
-        let mut gone: Vec<Ix> = Vec::new();
-        for ix in graph.indices() {
-            match graph.issue(ix).state.outcome() {
-                Some(Outcome::Success) => resolved.push(ix),
-                Some(Outcome::Skipped) => gone.push(ix),
-                Some(Outcome::Expanded) => waiting[ix] = graph.node(ix).children.len(),
-                _ => {}
-            }
-        }
-        loop {
-            if let Some(ix) = gone.pop() {
-                if !std::mem::replace(&mut self.flags[ix].let_go, true) {
-                    gone.extend_from_slice(&graph.node(ix).children);
-                    resolved.push(ix);
-                }
-            } else if let Some(ix) = resolved.pop() {
-                if !std::mem::replace(&mut self.flags[ix].resolved, true) {
-                    self.spread(graph, ix, &mut waiting, &mut resolved, &mut gone);
-                }
-            } else {
-                return;
-            }
-        }
-    }
-
-    /// What follows from n having been resolved.
-    fn spread(
-        &self,
-        graph: &Graph,
-        ix: Ix,
-        waiting: &mut [usize],
-        resolved: &mut Vec<Ix>,
-        gone: &mut Vec<Ix>,
-    ) {
-        let node = graph.node(ix);
-        gone.extend(node.supersedes.iter().filter(|&&old| graph.issue(old).state.closed()));
-        if let Some(parent) = node.parent
-            && graph.issue(parent).state.outcome() == Some(Outcome::Expanded)
-        {
-            waiting[parent] -= 1;
-            if waiting[parent] == 0 {
-                resolved.push(parent);
-            }
-        }
-    }
-
-    /// `blocked` and `finished` come down from the parents.
-    fn descend(&mut self, graph: &Graph) {
-        let tops = graph.indices().filter(|&ix| graph.node(ix).parent.is_none());
-        let mut next: Vec<Ix> = tops.collect();
-        while let Some(ix) = next.pop() {
-            let node = graph.node(ix);
-            let above = node.parent.map(|p| (self.flags[p], graph.issue(p)));
-            let inherited = above.is_some_and(|(flags, _)| flags.blocked);
-            let below_end = above.is_some_and(|(flags, parent)| {
-                let ended = parent.state.outcome().is_some_and(|o| o != Outcome::Expanded);
-                ended || flags.finished
-            });
-            let below_gone = above.is_some_and(|(flags, _)| flags.let_go);
-            self.flags[ix].blocked = inherited || node.blockers.iter().any(|&b| !self.flags[b].resolved);
-            let workable = node.issue.tags.has(IMPORT_OPEN_BELOW_CLOSED);
-            self.flags[ix].finished = below_gone || (below_end && !workable);
-            next.extend_from_slice(&node.children);
-        }
-    }
+/// The list is only asked for where there is something in it.
+fn own_open_blockers(graph: &Graph, ix: Ix) -> impl Iterator<Item = Ix> + use<'_> {
+    let some = graph.standing(ix).open_blockers > 0;
+    let blockers: &[Ix] = if some { graph.blockers(ix) } else { &[] };
+    blockers.iter().copied().filter(|&blocker| !graph.standing(blocker).resolved)
 }

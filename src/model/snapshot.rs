@@ -1,17 +1,24 @@
 //! Everything the rules read: the graph and the policies' records. Changed by folding facts, and in
 //! no other way.
+//!
+//! A snapshot is *whole*, or it is of the live frontier: then it loads from its source what it is asked
+//! for, and only what is on a [list](super::frontier) is found without knowing its id.
 
+mod kept;
 mod restore;
 
-use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::change::Change;
+use super::frontier::{List, Listed};
 use super::graph::{Edge, Graph, Ix};
 use super::id::IssueId;
 use super::issue::{Issue, Millis};
 use super::record::{Annotation, Ask, PlanRecord, Round, Scope};
 use super::relation::Relation;
+use super::source::Source;
+use kept::Kept;
 
 pub use restore::{Parts, RestoreError};
 
@@ -19,83 +26,117 @@ pub use restore::{Parts, RestoreError};
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
     graph: Graph,
-    scopes: BTreeMap<IssueId, Scope>,
-    rounds: BTreeMap<(IssueId, u32), Round>,
-    round_of: HashMap<IssueId, (IssueId, u32)>,
-    asks: BTreeMap<IssueId, Ask>,
-    plans: BTreeMap<IssueId, PlanRecord>,
-    finished_roots: BTreeSet<IssueId>,
-    reserved: BTreeSet<IssueId>,
+    scopes: Kept<Scope>,
+    rounds: Kept<Vec<Round>>,
+    round_of: Kept<(IssueId, u32)>,
+    asks: Kept<Ask>,
+    plans: Kept<PlanRecord>,
+    finished_roots: Kept<bool>,
+    reserved: Kept<()>,
     annotations: Vec<Annotation>,
-    relation: OnceCell<Relation>,
+    folded: usize,
 }
 
-/// Equal when they say the same, whatever order the nodes came in.
+/// Whole snapshots are equal when they say the same, whatever order the nodes came in.
 impl PartialEq for Snapshot {
     fn eq(&self, other: &Self) -> bool {
         let issues = |s: &Snapshot| -> BTreeMap<IssueId, (Issue, Option<IssueId>)> {
             let each = s.graph.indices().map(|ix| {
-                let parent = s.graph.node(ix).parent.map(|p| s.graph.id(p).clone());
+                let parent = s.graph.parent(ix).map(|p| s.graph.id(p).clone());
                 (s.graph.id(ix).clone(), (s.graph.issue(ix).clone(), parent))
             });
             each.collect()
         };
         issues(self) == issues(other)
             && self.graph.edges() == other.graph.edges()
-            && self.scopes == other.scopes
-            && self.rounds == other.rounds
-            && self.asks == other.asks
-            && self.plans == other.plans
-            && self.finished_roots == other.finished_roots
-            && self.reserved == other.reserved
+            && self.scopes().eq(other.scopes())
+            && self.all_rounds().eq(other.all_rounds())
+            && self.asks().eq(other.asks())
+            && self.plans().eq(other.plans())
+            && self.finished_roots().eq(other.finished_roots())
+            && self.reserved().eq(other.reserved())
             && self.annotations == other.annotations
     }
 }
 
 impl Snapshot {
+    /// A snapshot that loads from a source what it is asked for.
+    pub fn from_source(source: Rc<dyn Source>) -> Snapshot {
+        Snapshot { graph: Graph::from_source(source), ..Snapshot::default() }
+    }
+
     /// The issues and edges.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
     /// What section 3 says of this graph.
-    pub fn relation(&self) -> &Relation {
-        self.relation.get_or_init(|| Relation::of(&self.graph))
+    pub fn relation(&self) -> Relation<'_> {
+        Relation::of(&self.graph)
+    }
+
+    /// A list of what can move, or the part of it below a root.
+    pub fn listed(&self, list: List, root: Option<Ix>) -> Listed<'_> {
+        Listed::of(self, list, root)
+    }
+
+    /// How many facts were folded since the snapshot was made.
+    pub fn folded(&self) -> usize {
+        self.folded
+    }
+
+    /// From here on the graph knows which derived values a store has to be given.
+    pub fn track(&mut self, stored: Vec<super::source::Derived>) {
+        self.graph.track(stored);
+        self.folded = 0;
+    }
+
+    /// The nodes that were resolved and are not any more, since this was last asked.
+    pub fn take_lost(&mut self) -> Vec<Ix> {
+        self.graph.take_lost()
     }
 
     /// Every opened scope.
     pub fn scopes(&self) -> impl Iterator<Item = &Scope> {
-        self.scopes.values()
+        self.scopes.all(&self.graph)
     }
 
     /// The record of an opened scope.
     pub fn scope(&self, id: &IssueId) -> Option<&Scope> {
-        self.scopes.get(id)
+        self.scopes.get(id, &self.graph, |source| source.scope(id))
+    }
+
+    fn rounds_of(&self, scope: &IssueId) -> &[Round] {
+        let found = self
+            .rounds
+            .get(scope, &self.graph, |source| Some(source.rounds(scope)).filter(|rounds| !rounds.is_empty()));
+        found.map_or(&[], Vec::as_slice)
     }
 
     /// The rounds of a scope, in order.
-    pub fn rounds(&self, scope: &IssueId) -> impl Iterator<Item = &Round> {
-        self.rounds.range((scope.clone(), 0)..=(scope.clone(), u32::MAX)).map(|(_, round)| round)
+    pub fn rounds(&self, scope: &IssueId) -> impl DoubleEndedIterator<Item = &Round> {
+        self.rounds_of(scope).iter()
     }
 
     /// Every round of every scope.
     pub fn all_rounds(&self) -> impl Iterator<Item = &Round> {
-        self.rounds.values()
+        self.rounds.all(&self.graph).flatten()
     }
 
     /// The latest round of a scope.
     pub fn last_round(&self, scope: &IssueId) -> Option<&Round> {
-        self.rounds.range((scope.clone(), 0)..=(scope.clone(), u32::MAX)).next_back().map(|(_, round)| round)
+        self.rounds_of(scope).last()
     }
 
     /// One round.
     pub fn round(&self, scope: &IssueId, number: u32) -> Option<&Round> {
-        self.rounds.get(&(scope.clone(), number))
+        self.rounds_of(scope).iter().find(|round| round.number == number)
     }
 
     /// The round whose attempt or review this issue is.
     pub fn round_of(&self, id: &IssueId) -> Option<&Round> {
-        self.round_of.get(id).and_then(|key| self.rounds.get(key))
+        let found = self.round_of.get(id, &self.graph, |source| source.round_of(id));
+        found.and_then(|(scope, number)| self.round(scope, *number))
     }
 
     /// The round whose attempt this issue is.
@@ -110,67 +151,70 @@ impl Snapshot {
 
     /// Every ask, open or settled, by id.
     pub fn asks(&self) -> impl Iterator<Item = &Ask> {
-        self.asks.values()
+        self.asks.all(&self.graph)
     }
 
     /// The ask an issue carries.
     pub fn ask(&self, id: &IssueId) -> Option<&Ask> {
-        self.asks.get(id)
+        self.asks.get(id, &self.graph, |source| source.ask(id))
     }
 
     /// The plan applied to a root.
     pub fn plan(&self, root: &IssueId) -> Option<&PlanRecord> {
-        self.plans.get(root)
+        self.plans.get(root, &self.graph, |source| source.plan(root))
     }
 
     /// Every applied plan.
     pub fn plans(&self) -> impl Iterator<Item = &PlanRecord> {
-        self.plans.values()
+        self.plans.all(&self.graph)
     }
 
     /// Whether a tick has found this root final.
     pub fn root_finished(&self, root: &IssueId) -> bool {
-        self.finished_roots.contains(root)
+        let found = self.finished_roots.get(root, &self.graph, |source| Some(source.root_finished(root)));
+        found.is_some_and(|finished| *finished)
     }
 
     /// The roots that a tick has found final.
     pub fn finished_roots(&self) -> impl Iterator<Item = &IssueId> {
-        self.finished_roots.iter()
+        self.finished_roots.entries(&self.graph).filter(|(_, finished)| **finished).map(|(id, _)| id)
     }
 
     /// Whether an id may not be given to a new issue.
     pub fn taken(&self, id: &IssueId) -> bool {
-        self.graph.ix(id).is_some() || self.reserved.contains(id)
+        let reserved = || self.reserved.get(id, &self.graph, |source| source.reserved(id).then_some(()));
+        self.graph.ix(id).is_some() || reserved().is_some()
     }
 
     /// The ids of imported tombstones.
     pub fn reserved(&self) -> impl Iterator<Item = &IssueId> {
-        self.reserved.iter()
+        self.reserved.entries(&self.graph).map(|(id, ())| id)
     }
 
     /// What imports could not express.
     pub fn annotations(&self) -> &[Annotation] {
+        if let Some(source) = self.graph.source() {
+            source.fault("the annotations were wanted of a part of the graph");
+        }
         &self.annotations
     }
 
     /// Takes a fact in. The fact must be about this snapshot: what it names is there.
     pub fn fold(&mut self, change: &Change, at: Millis) {
-        if !matches!(change, Change::Posted { .. }) {
-            self.relation.take();
-        }
+        self.folded += 1;
         match change {
             Change::IssueCreated { issue, parent } => {
-                let ix = self.graph.insert(issue.as_ref().clone());
                 let parent = parent.as_ref().and_then(|p| self.graph.ix(p));
-                self.graph.set_parent(ix, parent);
-            }
-            Change::IssueChanged { id, after, .. } => {
-                if let Some(issue) = self.touched(id, at) {
-                    after.iter().for_each(|field| field.put(issue));
+                let ix = self.graph.insert(issue.as_ref().clone());
+                if parent.is_some() {
+                    self.graph.set_parent(ix, parent);
                 }
             }
+            Change::IssueChanged { id, after, .. } => {
+                self.edited(id, at, |issue| after.iter().for_each(|field| field.put(issue)));
+            }
             Change::ParentSet { id, after, .. } => {
-                self.touched(id, at);
+                self.edited(id, at, |_| ());
                 let parent = after.as_ref().and_then(|p| self.graph.ix(p));
                 if let Some(ix) = self.graph.ix(id) {
                     self.graph.set_parent(ix, parent);
@@ -187,45 +231,70 @@ impl Snapshot {
                 }
             }
             Change::Posted { .. } => {}
-            Change::ScopeSet { after, .. } => {
-                self.scopes.insert(after.id.clone(), after.as_ref().clone());
-            }
-            Change::RoundSet { after, .. } => {
-                let key = (after.scope.clone(), after.number);
-                self.round_of.insert(after.attempt.clone(), key.clone());
-                self.round_of.insert(after.review.clone(), key.clone());
-                self.rounds.insert(key, after.as_ref().clone());
-            }
+            Change::ScopeSet { after, .. } => self.set_scope(after),
+            Change::RoundSet { after, .. } => self.set_round(after),
             Change::AskOpened { ask } => {
-                self.asks.insert(ask.id.clone(), ask.as_ref().clone());
+                self.asks.put(&ask.id, ask.as_ref().clone());
+                self.graph.touch_id(&ask.id);
             }
             Change::AnswerSet { id, after, .. } => {
-                if let Some(ask) = self.asks.get_mut(id) {
-                    ask.answer = after.as_deref().cloned();
+                if let Some(ask) = self.ask(id).cloned() {
+                    self.asks.put(id, Ask { answer: after.as_deref().cloned(), ..ask });
                 }
+                self.graph.touch_id(id);
             }
             Change::PlanSet { after, .. } => {
-                self.plans.insert(after.root.clone(), after.as_ref().clone());
+                self.plans.put(&after.root, after.as_ref().clone());
             }
-            Change::RootFinished { id, finished: true } => {
-                self.finished_roots.insert(id.clone());
-            }
-            Change::RootFinished { id, finished: false } => {
-                self.finished_roots.remove(id);
-            }
-            Change::IdReserved { id } => {
-                self.reserved.insert(id.clone());
-            }
+            Change::RootFinished { id, finished } => self.set_finished(id, *finished),
+            Change::IdReserved { id } => self.reserved.put(id, ()),
             Change::Annotated { annotation } => self.annotations.push(annotation.clone()),
         }
     }
 
-    fn touched(&mut self, id: &IssueId, at: Millis) -> Option<&mut Issue> {
-        let ix = self.graph.ix(id)?;
-        let issue = self.graph.issue_mut(ix);
-        issue.updated_at = at;
-        issue.revision += 1;
-        Some(issue)
+    fn set_scope(&mut self, scope: &Scope) {
+        let opened = self.scope(&scope.id).is_none();
+        self.scopes.put(&scope.id, scope.clone());
+        self.graph.touch_id(&scope.id);
+        // A review made by hand waits for its scope to be opened.
+        if let Some(ix) = self.graph.ix(&scope.id).filter(|_| opened) {
+            self.graph.children(ix).iter().for_each(|&child| self.graph.touch_id(self.graph.id(child)));
+        }
+    }
+
+    fn set_round(&mut self, round: &Round) {
+        let mut rounds = self.rounds_of(&round.scope).to_vec();
+        rounds.retain(|other| other.number != round.number);
+        rounds.push(round.clone());
+        rounds.sort_by_key(|round| round.number);
+        self.rounds.put(&round.scope, rounds);
+        for id in [&round.attempt, &round.review] {
+            self.round_of.put(id, (round.scope.clone(), round.number));
+        }
+        [&round.scope, &round.attempt, &round.review].into_iter().for_each(|id| self.graph.touch_id(id));
+    }
+
+    /// Whether a root was put away decides for its scopes whether they are still to be finished.
+    fn set_finished(&mut self, root: &IssueId, finished: bool) {
+        if let Some(source) = self.graph.source() {
+            source.scopes_in(root).iter().for_each(|scope| self.graph.touch_id(scope));
+        } else if let Some(ix) = self.graph.ix(root) {
+            let below = self.graph.subtree(ix).into_iter();
+            below.for_each(|ix| self.graph.touch_id(self.graph.id(ix)));
+        }
+        self.graph.touch_id(root);
+        self.finished_roots.put(root, finished);
+    }
+
+    /// Edits an issue; that counts as one change of it.
+    fn edited(&mut self, id: &IssueId, at: Millis, edit: impl FnOnce(&mut Issue)) {
+        if let Some(ix) = self.graph.ix(id) {
+            self.graph.edit(ix, |issue| {
+                edit(issue);
+                issue.updated_at = at;
+                issue.revision += 1;
+            });
+        }
     }
 
     fn ends(&self, edge: &Edge) -> Option<(Ix, Ix)> {

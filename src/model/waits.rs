@@ -52,7 +52,7 @@ impl fmt::Display for Cycle {
 #[derive(Debug, Clone, Copy)]
 pub struct Waits<'g> {
     graph: &'g Graph,
-    relation: &'g Relation,
+    relation: Relation<'g>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,26 +62,28 @@ enum Mark {
 }
 
 impl<'g> Waits<'g> {
-    /// The waiting in a graph, given its relation.
-    pub fn of(graph: &'g Graph, relation: &'g Relation) -> Self {
-        Waits { graph, relation }
+    /// The waiting in a graph.
+    pub fn of(graph: &'g Graph) -> Self {
+        Waits { graph, relation: Relation::of(graph) }
     }
 
     /// What an event waits for.
     pub fn waits_for(&self, event: Event) -> Vec<Event> {
         match event {
             Event::Starts(n) => {
-                let node = self.graph.node(n);
-                let parent = node.parent.map(Event::Starts);
-                parent.into_iter().chain(node.blockers.iter().map(|&b| Event::Resolves(b))).collect()
+                let parent = self.graph.parent(n).map(Event::Starts);
+                let blockers = self.relation.own_open_blockers(n).map(Event::Resolves);
+                parent.into_iter().chain(blockers).collect()
             }
             Event::Resolves(n) if self.relation.resolved(n) => Vec::new(),
             Event::Resolves(n) if self.graph.issue(n).tags.ask() => Vec::new(),
             Event::Resolves(n) => {
-                let successors =
-                    self.graph.self_and_ancestors(n).flat_map(|up| self.graph.node(up).superseded_by.iter());
-                let waited = self.graph.node(n).children.iter().chain(successors);
-                std::iter::once(Event::Starts(n)).chain(waited.map(|&x| Event::Resolves(x))).collect()
+                let successors = self
+                    .graph
+                    .self_and_ancestors(n)
+                    .flat_map(|up| self.graph.superseded_by(up).iter().copied());
+                let waited = self.relation.unresolved_children(n).chain(successors);
+                std::iter::once(Event::Starts(n)).chain(waited.map(Event::Resolves)).collect()
             }
         }
     }

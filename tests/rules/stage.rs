@@ -296,7 +296,7 @@ impl Stage {
     }
 
     pub fn is_final(&self, name: &str) -> bool {
-        self.snapshot.relation().is_final(self.snapshot.graph(), self.ix(name))
+        self.snapshot.relation().is_final(self.ix(name))
     }
 
     pub fn blocks(&self, blocker: &str, blocked: &str) -> bool {
@@ -309,7 +309,7 @@ impl Stage {
 
     pub fn parent(&self, name: &str) -> Option<&str> {
         let graph = self.snapshot.graph();
-        graph.node(self.ix(name)).parent.map(|up| graph.id(up).as_str())
+        graph.parent(self.ix(name)).map(|up| graph.id(up).as_str())
     }
 
     pub fn round(&self, number: u32) -> &Round {

@@ -184,8 +184,8 @@ impl Stage {
 
     /// What must hold whatever happens: S3's critical invariant, the bound, and no circle of waiting.
     fn check(&self) {
-        let (graph, relation) = (self.snapshot.graph(), self.snapshot.relation());
-        assert_eq!(Waits::of(graph, relation).cycle(), None);
+        let graph = self.snapshot.graph();
+        assert_eq!(Waits::of(graph).cycle(), None);
         for round in self.snapshot.all_rounds() {
             let outcome = graph.get(&round.review).and_then(|review| review.state.outcome());
             assert!(!outcome.is_some_and(Outcome::unsuccessful), "{} stays closed as failed", round.review);
@@ -339,7 +339,7 @@ impl Stage {
             Expect::Resolved { issue, is } => relation.resolved(find(issue)?) == *is,
             Expect::Final { is } => {
                 let root = self.root.as_ref().and_then(|root| graph.ix(root));
-                root.is_some_and(|root| relation.is_final(graph, root)) == *is
+                root.is_some_and(|root| relation.is_final(root)) == *is
             }
             Expect::Attempts { scope, count } => self.snapshot.rounds(&self.id(scope)?).count() == *count,
             Expect::Waits { actor, issue } => match self.decide()? {

@@ -122,7 +122,7 @@ fn because(cause: &Cause) -> &'static str {
 pub fn tree(snapshot: &Snapshot) -> String {
     let graph = snapshot.graph();
     let mut rows: Vec<[String; 5]> = Vec::new();
-    for top in graph.indices().filter(|&ix| graph.node(ix).parent.is_none()) {
+    for top in graph.indices().filter(|&ix| graph.parent(ix).is_none()) {
         branch(snapshot, top, 0, &mut rows);
     }
     let mut out = String::new();
@@ -163,7 +163,7 @@ pub fn standing(snapshot: &Snapshot, root: Option<&IssueId>, next: &str) -> Stri
     }
     let ready: Vec<&str> = ready_issues(snapshot, None).into_iter().map(|ix| graph.id(ix).as_str()).collect();
     let ready = if ready.is_empty() { "nothing".to_owned() } else { ready.join(", ") };
-    let is_final = root.and_then(|root| graph.ix(root)).is_some_and(|root| relation.is_final(graph, root));
+    let is_final = root.and_then(|root| graph.ix(root)).is_some_and(|root| relation.is_final(root));
     let _ = writeln!(out, "  ready   {ready}");
     let _ = writeln!(out, "  next    {next}");
     let _ = writeln!(out, "  final   {}", if is_final { "yes" } else { "no" });

@@ -239,7 +239,7 @@ impl World {
         if self.fault == Some(Fault::NoUnopenedGuard)
             && readiness::waits_for_tick(&self.snapshot, ix)
             && outcome == Outcome::Success
-            && self.snapshot.graph().node(ix).children.is_empty()
+            && self.snapshot.graph().children(ix).is_empty()
         {
             let by = Some(actor);
             return self.act(Ok(vec![Primitive::Close { id: id.clone(), outcome, reason: None, by }]));
@@ -343,7 +343,7 @@ impl World {
     pub fn human(&mut self, id: &IssueId) -> Result<bool, String> {
         let graph = self.snapshot.graph();
         let ix = graph.ix(id).unwrap();
-        if graph.issue(ix).tags.container() && graph.node(ix).children.is_empty() {
+        if graph.issue(ix).tags.container() && graph.children(ix).is_empty() {
             return Ok(false);
         }
         if self.answer(id) {

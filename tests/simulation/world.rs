@@ -287,7 +287,7 @@ impl World {
             return Err(broken.clone());
         }
         let (graph, relation) = (self.snapshot.graph(), self.snapshot.relation());
-        if let Some(cycle) = Waits::of(graph, relation).cycle() {
+        if let Some(cycle) = Waits::of(graph).cycle() {
             return Err(format!("a circle of waiting: {cycle}"));
         }
         for round in self.snapshot.all_rounds() {

@@ -73,7 +73,7 @@ pub fn packet(snapshot: &Snapshot, ix: Ix, role: Role, folder: Option<&Path>) ->
         located.map_or_else(|| argument.clone(), |path| path.to_string_lossy().into_owned())
     };
     let key = graph.self_and_ancestors(ix).find_map(|up| {
-        let top = graph.node(up).parent.is_none();
+        let top = graph.parent(up).is_none();
         graph.issue(up).key.clone().filter(|_| !top)
     });
     Packet {
@@ -96,7 +96,7 @@ fn upstream(snapshot: &Snapshot, ix: Ix) -> Vec<Upstream> {
     let mut seen: Vec<&IssueId> = Vec::new();
     let mut found = Vec::new();
     for at in graph.self_and_ancestors(ix) {
-        for &blocker in &graph.node(at).blockers {
+        for &blocker in graph.blockers(at) {
             let issue = graph.issue(blocker);
             if issue.state.closed() && !seen.contains(&&issue.id) {
                 seen.push(&issue.id);

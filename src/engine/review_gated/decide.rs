@@ -82,7 +82,7 @@ pub fn opening(snapshot: &Snapshot, scope: Ix) -> Option<Transition> {
 fn pair(snapshot: &Snapshot, scope: Ix) -> Option<(Ix, Ix)> {
     let graph = snapshot.graph();
     let tagged = |tag: &str| -> Vec<Ix> {
-        let children = graph.node(scope).children.iter();
+        let children = graph.children(scope).iter();
         children.copied().filter(|&child| graph.issue(child).tags.has(tag)).collect()
     };
     let (attempts, reviews) = (tagged(FLOW_ATTEMPT), tagged(FLOW_REVIEW));
@@ -96,9 +96,9 @@ fn pair(snapshot: &Snapshot, scope: Ix) -> Option<(Ix, Ix)> {
         && !judge.tags.review_gated()
         && judge.state.status() == "open"
         && graph.has_edge(attempt, EdgeKind::Blocks, review)
-        && graph.node(review).children.is_empty()
-        && graph.node(attempt).superseded_by.is_empty()
-        && graph.node(review).superseded_by.is_empty()
+        && graph.children(review).is_empty()
+        && graph.superseded_by(attempt).is_empty()
+        && graph.superseded_by(review).is_empty()
         && !others_wait_for(snapshot, scope, attempt, review);
     right.then_some((attempt, review))
 }
@@ -106,8 +106,8 @@ fn pair(snapshot: &Snapshot, scope: Ix) -> Option<(Ix, Ix)> {
 /// Whether other work of the scope waits for the review, which is to wait for that work.
 fn others_wait_for(snapshot: &Snapshot, scope: Ix, attempt: Ix, review: Ix) -> bool {
     let (graph, relation) = (snapshot.graph(), snapshot.relation());
-    let waits = Waits::of(graph, relation);
-    let others = graph.node(scope).children.iter().copied();
+    let waits = Waits::of(graph);
+    let others = graph.children(scope).iter().copied();
     let mut open = others.filter(|&child| child != attempt && child != review && !relation.resolved(child));
     open.any(|child| waits.reaches(Event::Resolves(child), Event::Starts(review)))
 }

@@ -46,7 +46,7 @@ pub fn open_first(
         Some((attempt, review)) => (Vec::new(), round(scope, 1, attempt, review)),
         None => pair(issue, 1, scope, issue.work.clone(), Kind::Spawn, forge),
     };
-    let others = graph.node(ix).children.iter().filter(|&&child| {
+    let others = graph.children(ix).iter().filter(|&&child| {
         let id = graph.id(child);
         let waits = *id != round.attempt && *id != round.review && !snapshot.relation().resolved(child);
         waits && !gate::has_edge(snapshot, id, EdgeKind::Blocks, &round.review)
@@ -283,7 +283,7 @@ pub fn escalate(
     if *cause == Cause::AttemptFailed {
         primitives.push(Primitive::Supersede { new: id.clone(), old: failed.attempt.clone() });
     }
-    let waiting = graph.node(review).blocks.iter();
+    let waiting = graph.blocks(review).iter();
     primitives.extend(
         waiting.map(|&ix: &Ix| Primitive::Serial { blocker: id.clone(), blocked: graph.id(ix).clone() }),
     );

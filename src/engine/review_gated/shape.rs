@@ -43,7 +43,7 @@ fn broken_round(
     };
     for (ix, tag) in [(attempt, FLOW_ATTEMPT), (review, FLOW_REVIEW)] {
         let id = graph.id(ix);
-        if graph.node(ix).parent != Some(above) {
+        if graph.parent(ix) != Some(above) {
             return Some(format!("{id} is not a child of {}", graph.id(above)));
         }
         if !graph.issue(ix).tags.has(tag) || !graph.issue(ix).tags.executable() {

@@ -8,7 +8,6 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::model::graph::{Graph, Ix};
-use crate::model::relation::Relation;
 use crate::model::waits::{Event, Waits};
 
 /// A `blocks` edge: the blocker and the blocked.
@@ -17,10 +16,9 @@ pub type Blocks = (Ix, Ix);
 /// The edges to leave out, given a graph that has all of them. From every circle that is found goes
 /// the edge that came last in the list.
 pub fn closing(graph: &Graph, candidates: &[Blocks]) -> HashSet<Blocks> {
-    let relation = Relation::of(graph);
     let rank = candidates.iter().enumerate().map(|(n, &edge)| (edge, n)).collect();
     let mut walk = Walk { rank, cut: HashSet::new(), on_path: HashMap::new(), path: Vec::new() };
-    let waits = Waits::of(graph, &relation);
+    let waits = Waits::of(graph);
     for &(_, blocked) in candidates {
         walk.from(&waits, Event::Starts(blocked));
     }

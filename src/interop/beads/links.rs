@@ -64,7 +64,7 @@ impl Links {
 
     /// The parent of the n-th new issue.
     pub fn parent(&self, n: usize) -> Option<Ix> {
-        self.graph.node(self.first + n).parent
+        self.graph.parent(self.first + n)
     }
 
     /// The parent of the n-th new issue, where that is new, too.

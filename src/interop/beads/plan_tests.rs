@@ -53,7 +53,7 @@ fn imported(values: &[Value]) -> (Snapshot, Report) {
 fn parent(snapshot: &Snapshot, id: &str) -> Option<String> {
     let graph = snapshot.graph();
     let ix = graph.ix(&id.parse().unwrap()).unwrap();
-    graph.node(ix).parent.map(|p| graph.id(p).to_string())
+    graph.parent(ix).map(|p| graph.id(p).to_string())
 }
 
 fn edges(snapshot: &Snapshot) -> Vec<String> {
@@ -362,7 +362,7 @@ proptest! {
         let mut snapshot = Snapshot::default();
         let report = import(&mut snapshot, &file);
         prop_assert_eq!(report.created + report.reserved, values.len());
-        prop_assert!(Waits::of(snapshot.graph(), snapshot.relation()).cycle().is_none());
+        prop_assert!(Waits::of(snapshot.graph()).cycle().is_none());
         for cut in snapshot.annotations().iter().filter(|a| a.kind == "cyclic_dependency") {
             let entry: Value = serde_json::from_str(&cut.text).unwrap();
             let id = |name: &str| entry[name].as_str().unwrap().parse::<IssueId>().unwrap();

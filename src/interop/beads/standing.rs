@@ -97,7 +97,7 @@ impl<'s> Known<'s> {
             let target = entry.depends_on_id.parse().ok().and_then(|id| graph.ix(&id));
             let linked = entry.issue_id == line.id.as_str()
                 && target.is_some_and(|target| match known::link(&entry.kind) {
-                    Link::Parent => graph.node(ix).parent == Some(target),
+                    Link::Parent => graph.parent(ix) == Some(target),
                     Link::Blocker => graph.has_edge(target, EdgeKind::Blocks, ix),
                     Link::Remark | Link::Unknown => false,
                 });

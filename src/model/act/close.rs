@@ -119,7 +119,7 @@ fn guard(snapshot: &Snapshot, ix: Ix, outcome: Outcome) -> Result<(), Refusal> {
     if !others.is_empty() {
         return Err(not_ready(id, &others));
     }
-    let in_the_way = graph.node(ix).children.iter().find_map(|&child| match outcome {
+    let in_the_way = graph.children(ix).iter().find_map(|&child| match outcome {
         Outcome::Success if !relation.resolved(child) => Some((child, "not resolved")),
         Outcome::Failure | Outcome::NeedsWork if !graph.issue(child).state.closed() => Some((child, "open")),
         _ => None,

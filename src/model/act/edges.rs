@@ -53,7 +53,7 @@ pub fn reparent(
 ) -> Result<Vec<Primitive>, Refusal> {
     let ix = find(snapshot, child)?;
     let graph = snapshot.graph();
-    let current = graph.node(ix).parent.map(|p| graph.id(p));
+    let current = graph.parent(ix).map(|p| graph.id(p));
     if current == parent {
         return Ok(Vec::new());
     }
@@ -62,10 +62,10 @@ pub fn reparent(
         return Err(Refusal::AskIsAnswered(child.clone()));
     }
     // Elsewhere, a successor could be reopened after a verdict on the work that counts on it.
-    if let Some(&old) = graph.node(ix).supersedes.first() {
+    if let Some(&old) = graph.supersedes(ix).first() {
         return Err(Refusal::StaysBeside { id: child.clone(), old: graph.id(old).clone() });
     }
-    if let Some(&by) = graph.node(ix).superseded_by.first() {
+    if let Some(&by) = graph.superseded_by(ix).first() {
         return Err(Refusal::Superseded { id: child.clone(), by: graph.id(by).clone() });
     }
     let mut primitives = gate::touch(snapshot, ix)?;

@@ -35,7 +35,7 @@ pub fn open(snapshot: &Snapshot, id: &IssueId, actor: &Actor) -> Result<Vec<Prim
         return Err(Refusal::ScopeIsOpened(id.clone()));
     }
     for up in graph.self_and_ancestors(ix) {
-        if let Some(&successor) = graph.node(up).superseded_by.first() {
+        if let Some(&successor) = graph.superseded_by(up).first() {
             return Err(Refusal::Superseded { id: graph.id(up).clone(), by: graph.id(successor).clone() });
         }
     }

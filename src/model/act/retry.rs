@@ -30,13 +30,13 @@ pub fn retry(
     }
     gate::not_in_a_round(snapshot, id, "life cycle")?;
     for up in graph.self_and_ancestors(ix) {
-        if let Some(&by) = graph.node(up).superseded_by.first() {
+        if let Some(&by) = graph.superseded_by(up).first() {
             return Err(Refusal::Superseded { id: graph.id(up).clone(), by: graph.id(by).clone() });
         }
     }
     // What is open below would stay open for ever: nothing starts below what has ended.
     let below = skip_below(snapshot, ix, &format!("{id} failed and is tried again"));
-    if let Some(parent) = graph.node(ix).parent {
+    if let Some(parent) = graph.parent(ix) {
         let mut primitives = gate::adopt(snapshot, parent, successor)?;
         // The edge to a review needs the successor to be there first.
         let (edges, mut before): (Vec<_>, Vec<_>) =
@@ -69,7 +69,7 @@ pub fn succession(
         work,
         ..Issue::new(successor.clone(), old.title.clone(), old.tags.clone(), now)
     };
-    let parent = graph.node(failed).parent.map(|p| graph.id(p).clone());
+    let parent = graph.parent(failed).map(|p| graph.id(p).clone());
     vec![
         Primitive::Create { issue: Box::new(issue), parent },
         Primitive::Supersede { new: successor.clone(), old: old.id.clone() },

@@ -122,7 +122,7 @@ fn changed_tags(snapshot: &Snapshot, issue: &Issue, update: &Update) -> Result<T
         }
     }
     let ix = find(snapshot, &issue.id)?;
-    if added.has(Kind::Ask.tag()) && !snapshot.graph().node(ix).children.is_empty() {
+    if added.has(Kind::Ask.tag()) && !snapshot.graph().children(ix).is_empty() {
         return Err(Refusal::AskWithChildren(issue.id.clone()));
     }
     Ok(tags)

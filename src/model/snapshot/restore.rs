@@ -1,11 +1,12 @@
 //! A snapshot from its parts, for stores that keep more than events. Says the same as folding the
 //! events one by one, without reading them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use thiserror::Error;
 
 use super::Snapshot;
+use super::kept::Kept;
 use crate::model::graph::{Edge, Ix};
 use crate::model::id::IssueId;
 use crate::model::issue::Issue;
@@ -57,6 +58,7 @@ impl Snapshot {
     /// When the parts contradict each other, which only a damaged store can bring about.
     pub fn restore(parts: Parts) -> Result<Snapshot, RestoreError> {
         let mut made = Snapshot::default();
+        made.graph.defer();
         for issue in parts.issues {
             if made.graph.ix(&issue.id).is_some() {
                 return Err(RestoreError::Twice(issue.id));
@@ -72,17 +74,23 @@ impl Snapshot {
             let (from, to) = (made.known(&edge.from)?, made.known(&edge.to)?);
             made.graph.add_edge(from, edge.kind, to);
         }
+        made.graph.settle_all();
+        let mut rounds: BTreeMap<IssueId, Vec<Round>> = BTreeMap::new();
+        let mut round_of = BTreeMap::new();
         for round in parts.rounds {
             let key = (round.scope.clone(), round.number);
-            made.round_of.insert(round.attempt.clone(), key.clone());
-            made.round_of.insert(round.review.clone(), key.clone());
-            made.rounds.insert(key, round);
+            round_of.insert(round.attempt.clone(), key.clone());
+            round_of.insert(round.review.clone(), key);
+            rounds.entry(round.scope.clone()).or_default().push(round);
         }
-        made.scopes = parts.scopes.into_iter().map(|scope| (scope.id.clone(), scope)).collect();
-        made.asks = parts.asks.into_iter().map(|ask| (ask.id.clone(), ask)).collect();
-        made.plans = parts.plans.into_iter().map(|plan| (plan.root.clone(), plan)).collect();
-        made.finished_roots = parts.finished_roots.into_iter().collect();
-        made.reserved = parts.reserved.into_iter().collect();
+        rounds.values_mut().for_each(|rounds| rounds.sort_by_key(|round| round.number));
+        made.rounds = Kept::of(rounds);
+        made.round_of = Kept::of(round_of);
+        made.scopes = Kept::of(parts.scopes.into_iter().map(|scope| (scope.id.clone(), scope)).collect());
+        made.asks = Kept::of(parts.asks.into_iter().map(|ask| (ask.id.clone(), ask)).collect());
+        made.plans = Kept::of(parts.plans.into_iter().map(|plan| (plan.root.clone(), plan)).collect());
+        made.finished_roots = Kept::of(parts.finished_roots.into_iter().map(|id| (id, true)).collect());
+        made.reserved = Kept::of(parts.reserved.into_iter().map(|id| (id, ())).collect());
         made.annotations = parts.annotations;
         Ok(made)
     }

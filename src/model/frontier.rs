@@ -1,0 +1,317 @@
+//! The lists of what can move: each is kept by a store with the issues that are on it, so that a tick
+//! or a `ready` asks for the first of them and reads nothing else (section 10, "cost follows the live
+//! frontier").
+//!
+//! A list is a condition on one node, its standing and the records beside it. Stores keep who is on
+//! which; nobody believes them: whatever comes from a list is held against the condition again.
+
+use std::cmp::Reverse;
+
+use super::graph::Ix;
+use super::issue::{Issue, Millis, Outcome, State};
+use super::readiness::{judged, waits_for_tick};
+use super::snapshot::Snapshot;
+use super::source::{Derived, Part, Place, Source};
+use super::tag::{IMPORT_OPEN_BELOW_CLOSED, Kind};
+
+/// A list of issues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum List {
+    /// A worker may take it.
+    Ready,
+    /// Somebody holds it.
+    Held,
+    /// An open question.
+    Asking,
+    /// An open question that was answered.
+    Answered,
+    /// A scope whose latest round was judged, and no tick has acted on that.
+    Judged,
+    /// It failed, and that is not resolved.
+    Failed,
+    /// Nobody holds it, and steps of it were lost.
+    StepsLost,
+    /// A scope that its policy has yet to open, and nothing is in the way.
+    Opening,
+    /// A container in which everything is settled.
+    RollUp,
+    /// A human has to close it: no worker does, and nothing is in the way.
+    ByHand,
+    /// It is open below something that ended.
+    Stranded,
+    /// Something in another tree blocks it.
+    Abroad,
+    /// It is not closed, or not resolved.
+    Unsettled,
+    /// A scope whose rounds go on.
+    OpenScope,
+    /// A node with a policy's tag that is not resolved.
+    Gated,
+    /// Open, and something that ticks drive.
+    Driven,
+    /// What makes its root one that a tick finishes: a scope, or a closed root.
+    ToFinish,
+}
+
+impl List {
+    /// Every list.
+    pub const ALL: [List; 17] = [
+        List::Ready,
+        List::Held,
+        List::Asking,
+        List::Answered,
+        List::Judged,
+        List::Failed,
+        List::StepsLost,
+        List::Opening,
+        List::RollUp,
+        List::ByHand,
+        List::Stranded,
+        List::Abroad,
+        List::Unsettled,
+        List::OpenScope,
+        List::Gated,
+        List::Driven,
+        List::ToFinish,
+    ];
+
+    /// The list's bit in [`Lists`].
+    pub const fn bit(self) -> u32 {
+        1 << self as u32
+    }
+
+    /// Whether an issue is on the list.
+    pub fn has(self, snapshot: &Snapshot, ix: Ix) -> bool {
+        self.own(snapshot, ix) && self.from_above(snapshot, ix)
+    }
+
+    /// What the list wants of the node itself and the records beside it.
+    fn own(self, snapshot: &Snapshot, ix: Ix) -> bool {
+        let graph = snapshot.graph();
+        let (issue, standing) = (graph.issue(ix), graph.standing(ix));
+        let open = issue.state == State::Open;
+        let not_closed = !issue.state.closed();
+        match self {
+            List::Ready => {
+                open && issue.tags.executable()
+                    && standing.unresolved_children == 0
+                    && !waits_for_tick(snapshot, ix)
+                    && !judged(snapshot, ix)
+            }
+            List::Held => issue.state.claim().is_some(),
+            List::Asking => not_closed && issue.tags.ask(),
+            List::Answered => {
+                not_closed
+                    && issue.tags.ask()
+                    && snapshot.ask(&issue.id).is_some_and(|ask| ask.answer.is_some())
+            }
+            List::Judged => {
+                running(snapshot, ix) && {
+                    let round = snapshot.last_round(&issue.id);
+                    round.is_some_and(|round| round.verdict.is_some() && round.end.is_none())
+                }
+            }
+            List::Failed => !standing.resolved && issue.state.outcome().is_some_and(Outcome::unsuccessful),
+            List::StepsLost => open && issue.failed_steps > 0,
+            List::Opening => open && issue.tags.review_gated() && snapshot.scope(&issue.id).is_none(),
+            List::RollUp => {
+                open && issue.tags.container()
+                    && standing.children > 0
+                    && standing.unresolved_children == 0
+                    && standing.open_children == 0
+                    && !waits_for_tick(snapshot, ix)
+            }
+            List::ByHand => not_closed && !issue.tags.executable() && standing.unresolved_children == 0,
+            List::Stranded => not_closed,
+            List::Abroad => {
+                not_closed && standing.open_blockers > 0 && {
+                    let root = graph.root(ix);
+                    snapshot.relation().own_open_blockers(ix).any(|blocker| graph.root(blocker) != root)
+                }
+            }
+            List::Unsettled => not_closed || !standing.resolved,
+            List::OpenScope => running(snapshot, ix),
+            List::Gated => issue.tags.review_gated() && (!standing.resolved || waits_for_tick(snapshot, ix)),
+            List::Driven => {
+                let policy = issue.tags.container() || issue.tags.review_gated() || issue.tags.ask();
+                not_closed && policy && !standing.let_go
+            }
+            List::ToFinish => {
+                let closed_root =
+                    graph.parent(ix).is_none() && !not_closed && issue.tags.has(Kind::Root.tag());
+                (closed_root || snapshot.scope(&issue.id).is_some())
+                    && !snapshot.root_finished(graph.id(graph.root(ix)))
+            }
+        }
+    }
+
+    /// What the list wants of what lies above.
+    fn from_above(self, snapshot: &Snapshot, ix: Ix) -> bool {
+        let relation = snapshot.relation();
+        let ended = || relation.let_go(ix) || relation.finished(ix);
+        match self {
+            List::Ready | List::Opening | List::RollUp | List::ByHand => !relation.blocked(ix) && !ended(),
+            List::Asking | List::Answered | List::StepsLost | List::OpenScope | List::Judged => !ended(),
+            List::Stranded => relation.finished(ix),
+            _ => true,
+        }
+    }
+}
+
+/// A scope that was opened and has not ended.
+fn running(snapshot: &Snapshot, ix: Ix) -> bool {
+    let issue = snapshot.graph().issue(ix);
+    let goes_on = issue.state.outcome().is_none_or(|outcome| outcome == Outcome::Expanded);
+    goes_on && snapshot.scope(&issue.id).is_some_and(|scope| scope.end.is_none())
+}
+
+/// The lists an issue is on, one bit for each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Lists(pub u32);
+
+impl Lists {
+    /// The lists a store keeps an issue on. Below work that was imported open under something closed,
+    /// nobody walks down to find what a change above lets go on; so there what comes from above is only
+    /// looked at when the list is read.
+    fn of(snapshot: &Snapshot, ix: Ix) -> Lists {
+        let graph = snapshot.graph();
+        let imported =
+            graph.self_and_ancestors(ix).any(|up| graph.issue(up).tags.has(IMPORT_OPEN_BELOW_CLOSED));
+        let on = |list: &&List| list.own(snapshot, ix) && (imported || list.from_above(snapshot, ix));
+        Lists(List::ALL.iter().filter(on).fold(0, |bits, list| bits | list.bit()))
+    }
+}
+
+/// What a store has to keep of an issue beside the issue.
+pub fn derived(snapshot: &Snapshot, ix: Ix) -> Derived {
+    let graph = snapshot.graph();
+    Derived {
+        root: graph.id(graph.root(ix)).clone(),
+        depth: graph.depth(ix),
+        standing: *graph.standing(ix),
+        lists: Lists::of(snapshot, ix),
+        due: graph.issue(ix).state.claim().map(|claim| claim.expires_at),
+    }
+}
+
+/// The place of an issue, so many levels down, in a list.
+pub fn place(list: List, issue: &Issue, depth: u32) -> Place {
+    Place {
+        depth: Reverse(if list == List::Judged { depth } else { 0 }),
+        priority: issue.priority,
+        created_at: issue.created_at,
+        id: issue.id.clone(),
+    }
+}
+
+/// How many entries of a list are read at first, and how many after that.
+const FIRST_PAGE: usize = 2;
+const PAGE: usize = 24;
+
+/// A list, or the part of it below a root, to be looked through.
+#[derive(Debug, Clone, Copy)]
+pub struct Listed<'s> {
+    snapshot: &'s Snapshot,
+    list: List,
+    root: Option<Ix>,
+    due_by: Option<Millis>,
+}
+
+impl<'s> Listed<'s> {
+    /// A list of a snapshot; `root` is a node without parent.
+    pub fn of(snapshot: &'s Snapshot, list: List, root: Option<Ix>) -> Self {
+        Listed { snapshot, list, root, due_by: None }
+    }
+
+    /// Only leases that end by then.
+    pub fn due_by(self, at: Millis) -> Self {
+        Listed { due_by: Some(at), ..self }
+    }
+
+    /// The first on the list of which something holds.
+    pub fn first(&self, want: impl Fn(Ix) -> bool) -> Option<Ix> {
+        let best = self.here().into_iter().find(|(_, ix)| want(*ix));
+        let stored = self.stored(&want, best.as_ref().map(|(place, _)| place));
+        stored.or(best.map(|(_, ix)| ix))
+    }
+
+    /// Everything on the list, in its order.
+    pub fn all(&self) -> Vec<Ix> {
+        let mut found = self.here();
+        let mut after: Option<Place> = None;
+        while let Some(source) = self.snapshot.graph().source() {
+            let page = self.page(source, after.as_ref(), 1_000);
+            let Some((last, _)) = page.last() else { break };
+            after = Some(last.clone());
+            found.extend(page.into_iter().filter(|(_, ix)| !self.overlaid(*ix) && self.takes(*ix)));
+        }
+        found.sort();
+        found.into_iter().map(|(_, ix)| ix).collect()
+    }
+
+    /// Whether there is anything on the list.
+    pub fn any(&self) -> bool {
+        self.first(|_| true).is_some()
+    }
+
+    /// What is on the list among the nodes that the store does not know as they are now: all of them, in
+    /// a whole graph.
+    fn here(&self) -> Vec<(Place, Ix)> {
+        let graph = self.snapshot.graph();
+        let candidates: Vec<Ix> = match (graph.source(), self.root) {
+            (Some(_), root) => {
+                let touched = graph.touched().into_iter();
+                touched.filter(|&ix| root.is_none_or(|root| graph.root(ix) == root)).collect()
+            }
+            (None, Some(root)) => graph.subtree(root),
+            (None, None) => graph.indices().collect(),
+        };
+        let on = candidates.into_iter().filter(|&ix| self.takes(ix));
+        let mut found: Vec<(Place, Ix)> = on.map(|ix| (self.place(ix), ix)).collect();
+        found.sort();
+        found
+    }
+
+    /// The first of the store's list of which something holds, up to a bound.
+    fn stored(&self, want: &dyn Fn(Ix) -> bool, bound: Option<&Place>) -> Option<Ix> {
+        let source = self.snapshot.graph().source()?;
+        let (mut after, mut size) = (None, FIRST_PAGE);
+        loop {
+            let page = self.page(source, after.as_ref(), size);
+            for (place, ix) in &page {
+                if bound.is_some_and(|bound| place >= bound) {
+                    return None;
+                }
+                if !self.overlaid(*ix) && self.takes(*ix) && want(*ix) {
+                    return Some(*ix);
+                }
+            }
+            after = Some(page.last().filter(|_| page.len() == size)?.0.clone());
+            size = PAGE;
+        }
+    }
+
+    /// A page of the store's list, with the places as the store has them.
+    fn page(&self, source: &dyn Source, after: Option<&Place>, limit: usize) -> Vec<(Place, Ix)> {
+        let graph = self.snapshot.graph();
+        let root = self.root.map(|root| graph.id(root));
+        let part = Part { root, after, due_by: self.due_by, limit };
+        let page = source.listed(self.list, &part).into_iter();
+        page.map(|stored| (place(self.list, &stored.issue, stored.derived.depth), graph.load(stored)))
+            .collect()
+    }
+
+    fn place(&self, ix: Ix) -> Place {
+        let graph = self.snapshot.graph();
+        place(self.list, graph.issue(ix), graph.depth(ix))
+    }
+
+    fn overlaid(&self, ix: Ix) -> bool {
+        self.snapshot.graph().is_touched(ix)
+    }
+
+    fn takes(&self, ix: Ix) -> bool {
+        let due = |ix: Ix| self.snapshot.graph().issue(ix).state.claim().map(|claim| claim.expires_at);
+        self.due_by.is_none_or(|by| due(ix).is_some_and(|due| due <= by)) && self.list.has(self.snapshot, ix)
+    }
+}

@@ -1,0 +1,71 @@
+//! Records by the issue they belong to: those that are known, and those a source was asked for.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use elsa::FrozenBTreeMap;
+
+use crate::model::graph::Graph;
+use crate::model::id::IssueId;
+use crate::model::source::Source;
+
+/// Records of one sort. What is known goes before what the source said.
+#[derive(Clone)]
+pub(super) struct Kept<V> {
+    known: BTreeMap<IssueId, V>,
+    asked: FrozenBTreeMap<IssueId, Box<Option<V>>>,
+}
+
+impl<V: fmt::Debug> fmt::Debug for Kept<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.known.fmt(f)
+    }
+}
+
+impl<V> Default for Kept<V> {
+    fn default() -> Self {
+        Kept { known: BTreeMap::new(), asked: FrozenBTreeMap::default() }
+    }
+}
+
+impl<V> Kept<V> {
+    /// Records that are all there are.
+    pub fn of(known: BTreeMap<IssueId, V>) -> Self {
+        Kept { known, ..Kept::default() }
+    }
+
+    /// One record; `load` asks the graph's source for it, once.
+    pub fn get(
+        &self,
+        id: &IssueId,
+        graph: &Graph,
+        load: impl FnOnce(&dyn Source) -> Option<V>,
+    ) -> Option<&V> {
+        if let Some(known) = self.known.get(id) {
+            return Some(known);
+        }
+        let source = graph.source()?;
+        match self.asked.get(id) {
+            Some(asked) => asked.as_ref(),
+            None => self.asked.insert(id.clone(), Box::new(load(source))).as_ref(),
+        }
+    }
+
+    /// Puts a record in the place of what was there.
+    pub fn put(&mut self, id: &IssueId, record: V) {
+        self.known.insert(id.clone(), record);
+    }
+
+    /// Every record of a whole snapshot, by id.
+    pub fn entries(&self, graph: &Graph) -> impl Iterator<Item = (&IssueId, &V)> {
+        if let Some(source) = graph.source() {
+            source.fault("all records were wanted of a part of the graph");
+        }
+        self.known.iter()
+    }
+
+    /// The same without the ids.
+    pub fn all(&self, graph: &Graph) -> impl Iterator<Item = &V> {
+        self.entries(graph).map(|(_, record)| record)
+    }
+}

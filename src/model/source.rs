@@ -1,0 +1,111 @@
+//! Where a graph that is not all in memory gets the rest from, piece by piece.
+
+use std::fmt::Debug;
+
+use super::frontier::{List, Lists};
+use super::graph::{Edge, EdgeKind};
+use super::id::IssueId;
+use super::issue::{Issue, Millis, Priority};
+use super::record::{Ask, PlanRecord, Round, Scope};
+use super::standing::Standing;
+
+/// An issue as a store keeps it, with what is derived from it and its neighbours.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    /// The issue.
+    pub issue: Issue,
+    /// Its parent.
+    pub parent: Option<IssueId>,
+    /// What is derived.
+    pub derived: Derived,
+}
+
+/// What a store keeps of an issue that follows from everything else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Derived {
+    /// Its topmost ancestor, itself where it has no parent.
+    pub root: IssueId,
+    /// How many ancestors it has.
+    pub depth: u32,
+    /// Its standing.
+    pub standing: Standing,
+    /// The lists it is on.
+    pub lists: Lists,
+    /// When its lease ends, where somebody holds it.
+    pub due: Option<Millis>,
+}
+
+/// Which end of an edge is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The given issue blocks or supersedes those that are wanted.
+    From,
+    /// The given issue is blocked or superseded by those that are wanted.
+    To,
+}
+
+/// The place of an issue in a list.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Ancestors, in lists that go from the innermost outwards; 0 elsewhere.
+    pub depth: std::cmp::Reverse<u32>,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// How old it is.
+    pub created_at: Millis,
+    /// Its id.
+    pub id: IssueId,
+}
+
+/// Which part of a list is wanted, in the list's order.
+#[derive(Debug, Clone)]
+pub struct Part<'a> {
+    /// Only what lies at or below this root.
+    pub root: Option<&'a IssueId>,
+    /// Only what comes after this place.
+    pub after: Option<&'a Place>,
+    /// Only leases that end by then.
+    pub due_by: Option<Millis>,
+    /// No more than so many.
+    pub limit: usize,
+}
+
+/// A store, as a graph asks it for what it does not have yet. Everything it says is of one moment.
+///
+/// A source that fails gives nothing from then on and remembers why; whoever owns it asks it before
+/// anything that was computed is believed.
+pub trait Source: Debug {
+    /// One issue.
+    fn issue(&self, id: &IssueId) -> Option<Stored>;
+    /// The children of an issue, in the order in which they came to it.
+    fn children(&self, id: &IssueId) -> Vec<Stored>;
+    /// The other ends of an issue's edges, in the order in which they were added.
+    fn neighbours(&self, id: &IssueId, kind: EdgeKind, end: End) -> Vec<IssueId>;
+    /// Whether an edge is there.
+    fn has_edge(&self, edge: &Edge) -> bool;
+    /// The first ids, in their order, that start with a text.
+    fn starting_with(&self, prefix: &str, limit: usize) -> Vec<IssueId>;
+    /// A part of a list.
+    fn listed(&self, list: List, part: &Part<'_>) -> Vec<Stored>;
+    /// The roots of all that is on a list.
+    fn roots_of(&self, list: List) -> Vec<IssueId>;
+    /// Whether an id may not be given to anything.
+    fn reserved(&self, id: &IssueId) -> bool;
+    /// The record of an opened scope.
+    fn scope(&self, id: &IssueId) -> Option<Scope>;
+    /// The opened scopes at or below a root.
+    fn scopes_in(&self, root: &IssueId) -> Vec<IssueId>;
+    /// The rounds of a scope, in order.
+    fn rounds(&self, scope: &IssueId) -> Vec<Round>;
+    /// The scope whose round has this issue as its attempt or review, and the round's number.
+    fn round_of(&self, id: &IssueId) -> Option<(IssueId, u32)>;
+    /// The ask an issue carries.
+    fn ask(&self, id: &IssueId) -> Option<Ask>;
+    /// The plan applied to a root.
+    fn plan(&self, root: &IssueId) -> Option<PlanRecord>;
+    /// Whether a tick has found a root final.
+    fn root_finished(&self, id: &IssueId) -> bool;
+    /// Says that what this source gave contradicts itself, or that it was asked for what only a whole
+    /// graph has.
+    fn fault(&self, what: &str);
+}
