@@ -1,97 +1,94 @@
 //! Which transition a root wants next. The order is total: answers, reclaims, verdicts and failed
 //! rounds (innermost first), failures, opening rounds, roll-up; within one class by priority, age, id.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use super::answers;
 use super::decision::{Decision, Transition};
 use super::failures;
 use super::review_gated;
 use super::waiting;
+use crate::model::frontier::List;
 use crate::model::graph::Ix;
 use crate::model::issue::Millis;
 use crate::model::record::Bounds;
 use crate::model::snapshot::Snapshot;
 
-/// What comes next for the tree at or below `root`.
+/// What comes next for the tree of `root`.
 pub fn decide(snapshot: &Snapshot, root: Ix, now: Millis, defaults: &Bounds) -> Decision {
-    let below = snapshot.graph().subtree(root);
-    let classes: [&dyn Fn() -> Vec<(Ix, Transition)>; 6] = [
-        &|| each(&below, |ix| answered(snapshot, ix)),
-        &|| each(&below, |ix| lapsed(snapshot, ix, now)),
-        &|| judged(snapshot, &below),
-        &|| failures::uncovered(snapshot, root, defaults),
-        &|| each(&below, |ix| review_gated::opening(snapshot, ix)),
-        &|| each(&below, |ix| complete(snapshot, ix)),
-    ];
-    for class in classes {
-        if let Some(transition) = first(snapshot, class()) {
-            return Decision::Act(transition);
-        }
+    let transition = answered(snapshot, root)
+        .or_else(|| lapsed(snapshot, root, now))
+        .or_else(|| judged(snapshot, root))
+        .or_else(|| failures::uncovered(snapshot, root, defaults))
+        .or_else(|| first(snapshot, List::Opening, root, |ix| review_gated::opening(snapshot, ix)))
+        .or_else(|| first(snapshot, List::RollUp, root, |ix| Some(roll_up(snapshot, ix))));
+    if let Some(transition) = transition {
+        return Decision::Act(transition);
     }
-    let id = snapshot.graph().id(root);
-    if snapshot.relation().is_final(root) {
-        let driven = below.iter().any(|&ix| {
-            snapshot.graph().issue(ix).tags.container() || snapshot.scope(snapshot.graph().id(ix)).is_some()
-        });
+    if is_final(snapshot, root) {
+        let id = snapshot.graph().id(root);
+        let driven = snapshot.graph().issue(root).tags.container() || snapshot.listed(List::ToFinish, Some(root)).any();
         return if driven && !snapshot.root_finished(id) {
             Decision::Act(Transition::Finish { root: id.clone() })
         } else {
             Decision::Done
         };
     }
-    waiting::who_moves(snapshot, root, &below)
+    waiting::who_moves(snapshot, root)
 }
 
-fn each(below: &[Ix], want: impl Fn(Ix) -> Option<Transition>) -> Vec<(Ix, Transition)> {
-    below.iter().filter_map(|&ix| want(ix).map(|transition| (ix, transition))).collect()
+/// Whether everything in the tree of a root is settled.
+pub fn is_final(snapshot: &Snapshot, root: Ix) -> bool {
+    !snapshot.listed(List::Unsettled, Some(root)).any()
 }
 
-fn first(snapshot: &Snapshot, wanted: Vec<(Ix, Transition)>) -> Option<Transition> {
-    let graph = snapshot.graph();
-    let best =
-        wanted.into_iter().min_by(|(a, _), (b, _)| graph.issue(*a).rank().cmp(&graph.issue(*b).rank()));
-    best.map(|(_, transition)| transition)
+/// The transition that the first issue on a list wants.
+fn first(
+    snapshot: &Snapshot,
+    list: List,
+    root: Ix,
+    want: impl Fn(Ix) -> Option<Transition>,
+) -> Option<Transition> {
+    snapshot.listed(list, Some(root)).first(|ix| want(ix).is_some()).and_then(want)
 }
 
 /// A human has answered, and no tick has used the answer. Below something that has ended an answer waits:
 /// a closed root spawns nothing more, and the answer stands should the root come back.
-fn answered(snapshot: &Snapshot, ix: Ix) -> Option<Transition> {
-    let (issue, relation) = (snapshot.graph().issue(ix), snapshot.relation());
-    if issue.state.closed() || relation.let_go(ix) || relation.finished(ix) {
-        return None;
-    }
-    snapshot.ask(&issue.id).and_then(answers::transition)
+fn answered(snapshot: &Snapshot, root: Ix) -> Option<Transition> {
+    let transition = |ix: Ix| snapshot.ask(snapshot.graph().id(ix)).and_then(answers::transition);
+    first(snapshot, List::Answered, root, transition)
 }
 
 /// A lease ran out: the step is lost, and the issue is anybody's again.
-fn lapsed(snapshot: &Snapshot, ix: Ix, now: Millis) -> Option<Transition> {
-    let issue = snapshot.graph().issue(ix);
-    let claim = issue.state.claim()?;
-    claim.expired(now).then(|| Transition::Reclaim { issue: issue.id.clone() })
+fn lapsed(snapshot: &Snapshot, root: Ix, now: Millis) -> Option<Transition> {
+    let ix = snapshot.listed(List::Held, Some(root)).due_by(now).first(|_| true)?;
+    Some(Transition::Reclaim { issue: snapshot.graph().id(ix).clone() })
 }
 
 /// Scopes whose round was judged or failed. Only the innermost compete: an inner scope runs to its
 /// bound before an outer one looks at what became of it.
-fn judged(snapshot: &Snapshot, below: &[Ix]) -> Vec<(Ix, Transition)> {
+fn judged(snapshot: &Snapshot, root: Ix) -> Option<Transition> {
     let graph = snapshot.graph();
-    let mut wanted = each(below, |ix| {
+    let want = |ix: Ix| {
         snapshot.scope(graph.id(ix)).and_then(|scope| review_gated::verdict_or_failure(snapshot, scope))
-    });
-    let depth = |ix: Ix| graph.ancestors(ix).count();
-    let deepest = wanted.iter().map(|(ix, _)| depth(*ix)).max();
-    wanted.retain(|(ix, _)| Some(depth(*ix)) == deepest);
-    wanted
+    };
+    let judged = snapshot.listed(List::Judged, Some(root)).first(|ix| want(ix).is_some());
+    let failed = scopes_of_failures(snapshot, root).into_iter().filter(|&ix| want(ix).is_some());
+    let innermost_first = |&ix: &Ix| (Reverse(graph.depth(ix)), graph.issue(ix).rank());
+    judged.into_iter().chain(failed).min_by(|a, b| innermost_first(a).cmp(&innermost_first(b))).and_then(want)
+}
+
+/// The scopes whose latest attempt has an unresolved failure at or below it.
+fn scopes_of_failures(snapshot: &Snapshot, root: Ix) -> BTreeSet<Ix> {
+    let graph = snapshot.graph();
+    let failed = snapshot.listed(List::Failed, Some(root)).all().into_iter();
+    let attempts = failed.flat_map(|ix| graph.self_and_ancestors(ix));
+    let rounds = attempts.filter_map(|up| snapshot.attempt_round(graph.id(up)));
+    rounds.filter(|round| round.end.is_none()).filter_map(|round| graph.ix(&round.scope)).collect()
 }
 
 /// A container in which everything is resolved.
-fn complete(snapshot: &Snapshot, ix: Ix) -> Option<Transition> {
-    let (graph, relation) = (snapshot.graph(), snapshot.relation());
-    let node = graph.node(ix);
-    let wants = node.issue.state.status() == "open"
-        && node.issue.tags.container()
-        && !node.children.is_empty()
-        && node.children.iter().all(|&child| relation.resolved(child) && graph.issue(child).state.closed())
-        && !relation.blocked(ix)
-        && !relation.finished(ix)
-        && !crate::model::readiness::waits_for_tick(snapshot, ix);
-    wants.then(|| Transition::RollUp { issue: node.issue.id.clone() })
+fn roll_up(snapshot: &Snapshot, ix: Ix) -> Transition {
+    Transition::RollUp { issue: snapshot.graph().id(ix).clone() }
 }

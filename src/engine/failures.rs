@@ -3,25 +3,23 @@
 
 use super::decision::Transition;
 use super::progress;
+use crate::model::frontier::List;
 use crate::model::graph::Ix;
 use crate::model::issue::Outcome;
 use crate::model::record::Bounds;
 use crate::model::snapshot::Snapshot;
 
-/// What a human must be asked about, at or below a root.
-pub fn uncovered(snapshot: &Snapshot, root: Ix, defaults: &Bounds) -> Vec<(Ix, Transition)> {
+/// What a human must be asked about first in the tree of a root.
+pub fn uncovered(snapshot: &Snapshot, root: Ix, defaults: &Bounds) -> Option<Transition> {
     let graph = snapshot.graph();
-    let below = graph.subtree(root);
-    let mut found = Vec::new();
-    for &ix in &below {
-        let id = graph.id(ix).clone();
-        if needs_ask(snapshot, root, ix) {
-            found.push((ix, Transition::EscalateFailure { issue: id }));
-        } else if steps_used_up(snapshot, ix, defaults) {
-            found.push((ix, Transition::EscalateSteps { issue: id }));
-        }
-    }
-    found
+    let failed = snapshot.listed(List::Failed, Some(root)).first(|ix| needs_ask(snapshot, root, ix));
+    let lost = snapshot.listed(List::StepsLost, Some(root)).first(|ix| steps_used_up(snapshot, ix, defaults));
+    let first = failed.into_iter().chain(lost).min_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()))?;
+    let issue = graph.id(first).clone();
+    Some(match Some(first) == failed {
+        true => Transition::EscalateFailure { issue },
+        false => Transition::EscalateSteps { issue },
+    })
 }
 
 /// An unresolved failure that nothing supersedes and no undecided round covers. A root that failed is

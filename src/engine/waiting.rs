@@ -3,57 +3,68 @@
 use super::decision::{Actor, Decision, Waiting};
 use super::review_gated;
 use crate::model::act::claim::Role;
+use crate::model::frontier::List;
 use crate::model::graph::Ix;
 use crate::model::id::IssueId;
-use crate::model::issue::{Outcome, State};
-use crate::model::readiness;
+use crate::model::issue::Outcome;
 use crate::model::snapshot::Snapshot;
-use crate::model::waits::Waits;
+use crate::model::waits::{Event, Waits};
 
-/// Who must move for the tree at or below `root`: workers first, since they need nobody; then what is
-/// stuck, since nobody else will say so; then humans.
-pub fn who_moves(snapshot: &Snapshot, root: Ix, below: &[Ix]) -> Decision {
-    let by_hand = || human(snapshot, root, below).or_else(|| elsewhere(snapshot, below));
-    if let Some(waiting) = worker(snapshot, below) {
+/// Who must move for the tree of `root`: workers first, since they need nobody; then what is stuck, since
+/// nobody else will say so; then humans.
+pub fn who_moves(snapshot: &Snapshot, root: Ix) -> Decision {
+    if let Some(waiting) = worker(snapshot, root) {
         return Decision::Wait(waiting);
     }
-    if let Some((scope, why)) = stuck(snapshot, root).into_iter().next() {
+    if let Some((scope, why)) = contradictions(snapshot, root).into_iter().next() {
         return Decision::Stuck(format!("{scope}: {why}"));
     }
-    by_hand().map_or_else(
-        || Decision::Stuck("nothing here can move, and nobody is asked".to_owned()),
-        Decision::Wait,
-    )
+    if let Some(waiting) = human(snapshot, root).or_else(|| elsewhere(snapshot, root)) {
+        return Decision::Wait(waiting);
+    }
+    Decision::Stuck(match circle(snapshot, root) {
+        Some((scope, why)) => format!("{scope}: {why}"),
+        None => "nothing here can move, and nobody is asked".to_owned(),
+    })
 }
 
-/// What is stuck at or below a root: scopes whose records contradict the graph, and nodes that wait
-/// for each other in a circle.
+/// What is stuck in the tree of a root: scopes whose records contradict the graph, and nodes that wait
+/// for each other in a circle. The second takes a walk over all that is not resolved, so a tick makes it
+/// only where nobody else can move: no change closes a circle.
 pub fn stuck(snapshot: &Snapshot, root: Ix) -> Vec<(IssueId, String)> {
-    let (graph, relation) = (snapshot.graph(), snapshot.relation());
-    let below = graph.subtree(root);
-    let contradictions = below.iter().filter_map(|&ix| {
-        let scope = snapshot.scope(graph.id(ix))?;
-        let goes_on = scope.end.is_none() && review_gated::live(snapshot, ix);
-        let why = review_gated::contradiction(snapshot, scope).filter(|_| goes_on)?;
-        Some((scope.id.clone(), why))
-    });
-    let mut found: Vec<(IssueId, String)> = contradictions.collect();
-    let open = below.iter().filter(|&&ix| !relation.resolved(ix));
-    let events = open.map(|&ix| crate::model::waits::Event::Resolves(ix));
-    if let Some(cycle) = Waits::of(graph).cycle_from(events) {
-        let about = cycle.0.first().map(|step| step.issue.clone());
-        found.extend(about.map(|id| (id, format!("a circle of waiting: {cycle}"))));
-    }
+    let mut found = contradictions(snapshot, root);
+    found.extend(circle(snapshot, root));
     found
 }
 
-fn worker(snapshot: &Snapshot, below: &[Ix]) -> Option<Waiting> {
-    let (graph, relation) = (snapshot.graph(), snapshot.relation());
-    let moving = below.iter().copied().filter(|&ix| match graph.issue(ix).state {
-        State::InProgress { .. } => !relation.let_go(ix),
-        State::Open => readiness::ready(snapshot, ix),
-        State::Closed { .. } => false,
-    });
+/// The scopes whose records contradict the graph.
+fn contradictions(snapshot: &Snapshot, root: Ix) -> Vec<(IssueId, String)> {
+    let scopes = snapshot.listed(List::OpenScope, Some(root)).all();
+    scopes.into_iter().filter_map(|ix| contradiction_at(snapshot, ix)).collect()
+}
+
+/// What contradicts the records of a scope whose rounds go on.
+pub fn contradiction_at(snapshot: &Snapshot, ix: Ix) -> Option<(IssueId, String)> {
+    let scope = snapshot.scope(snapshot.graph().id(ix))?;
+    let goes_on = scope.end.is_none() && review_gated::live(snapshot, ix);
+    let why = review_gated::contradiction(snapshot, scope).filter(|_| goes_on)?;
+    Some((scope.id.clone(), why))
+}
+
+/// A circle of waiting, which only a damaged store can hold.
+fn circle(snapshot: &Snapshot, root: Ix) -> Option<(IssueId, String)> {
+    let unsettled = snapshot.listed(List::Unsettled, Some(root)).all().into_iter();
+    let cycle = Waits::of(snapshot.graph()).cycle_from(unsettled.map(Event::Resolves))?;
+    let about = cycle.0.first().map(|step| step.issue.clone())?;
+    Some((about, format!("a circle of waiting: {cycle}")))
+}
+
+fn worker(snapshot: &Snapshot, root: Ix) -> Option<Waiting> {
+    let relation = snapshot.relation();
+    let held = snapshot.listed(List::Held, Some(root)).first(|ix| !relation.let_go(ix));
+    let ready = snapshot.listed(List::Ready, Some(root)).first(|_| true);
+    let graph = snapshot.graph();
+    let moving = held.into_iter().chain(ready);
     let ix = moving.min_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()))?;
     Some(for_worker(snapshot, ix))
 }
@@ -71,21 +82,16 @@ fn for_worker(snapshot: &Snapshot, ix: Ix) -> Waiting {
     Waiting { actor, issue: issue.id.clone(), what }
 }
 
-fn human(snapshot: &Snapshot, root: Ix, below: &[Ix]) -> Option<Waiting> {
+fn human(snapshot: &Snapshot, root: Ix) -> Option<Waiting> {
     let (graph, relation) = (snapshot.graph(), snapshot.relation());
     let wait =
         |ix: Ix, what: String| Some(Waiting { actor: Actor::Human, issue: graph.id(ix).clone(), what });
-    let open = |ix: &Ix| !graph.issue(*ix).state.closed();
-    let alive = |ix: &Ix| open(ix) && !relation.let_go(*ix);
-    let first = |found: &mut dyn Iterator<Item = Ix>| {
-        found.min_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()))
-    };
-    let answerable = |ix: &Ix| alive(ix) && graph.issue(*ix).tags.ask() && !relation.finished(*ix);
-    if let Some(ask) = first(&mut below.iter().copied().filter(answerable)) {
+    let first = |list: List| snapshot.listed(list, Some(root)).first(|_| true);
+    if let Some(ask) = first(List::Asking) {
         return wait(ask, format!("a human to answer {}", graph.id(ask)));
     }
     let top = graph.issue(root);
-    if open(&root) && top.tags.container() && graph.children(root).is_empty() {
+    if !top.state.closed() && top.tags.container() && graph.standing(root).children == 0 {
         return wait(root, format!("work: there is no work yet below {}", top.id));
     }
     if top.state.outcome().is_some_and(Outcome::unsuccessful) && !relation.resolved(root) {
@@ -96,27 +102,19 @@ fn human(snapshot: &Snapshot, root: Ix, below: &[Ix]) -> Option<Waiting> {
             None => wait(root, format!("a human to reopen or retry {}", top.id)),
         };
     }
-    let mut by_hand = below.iter().copied().filter(|&ix| {
-        let leaf = graph.children(ix).iter().all(|&child| relation.resolved(child));
-        let plain = !graph.issue(ix).tags.executable();
-        alive(&ix) && leaf && plain && !relation.blocked(ix) && !relation.finished(ix)
-    });
-    if let Some(ix) = first(&mut by_hand) {
+    if let Some(ix) = first(List::ByHand) {
         return wait(ix, format!("a human to close {}, which no worker executes", graph.id(ix)));
     }
-    let ended = below.iter().copied().filter(|&ix| open(&ix) && relation.finished(ix));
-    first(&mut ended.into_iter()).and_then(|ix| {
+    first(List::Stranded).and_then(|ix| {
         wait(ix, format!("a human to close {}, which is open below something that has ended", graph.id(ix)))
     })
 }
 
 /// Work here waits for work in another tree.
-fn elsewhere(snapshot: &Snapshot, below: &[Ix]) -> Option<Waiting> {
+fn elsewhere(snapshot: &Snapshot, root: Ix) -> Option<Waiting> {
     let (graph, relation) = (snapshot.graph(), snapshot.relation());
-    let here = below.first().map(|&ix| graph.root(ix));
-    let open = below.iter().filter(|&&ix| !graph.issue(ix).state.closed());
-    let blockers = open.flat_map(|&ix| relation.open_blockers(ix).map(|(blocker, _)| blocker));
-    let outside = blockers.filter(|&blocker| Some(graph.root(blocker)) != here);
+    let waiting = snapshot.listed(List::Abroad, Some(root)).first(|_| true)?;
+    let outside = relation.own_open_blockers(waiting).filter(|&blocker| graph.root(blocker) != root);
     let ix = outside.min_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()))?;
     let issue = graph.issue(ix);
     let actor = if issue.tags.executable() { Actor::Worker } else { Actor::Human };

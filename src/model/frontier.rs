@@ -82,7 +82,7 @@ impl List {
 
     /// Whether an issue is on the list.
     pub fn has(self, snapshot: &Snapshot, ix: Ix) -> bool {
-        self.own(snapshot, ix) && self.from_above(snapshot, ix)
+        self.own(snapshot, ix) && self.allowed_above(snapshot, ix)
     }
 
     /// What the list wants of the node itself and the records beside it.
@@ -146,7 +146,7 @@ impl List {
     }
 
     /// What the list wants of what lies above.
-    fn from_above(self, snapshot: &Snapshot, ix: Ix) -> bool {
+    fn allowed_above(self, snapshot: &Snapshot, ix: Ix) -> bool {
         let relation = snapshot.relation();
         let ended = || relation.let_go(ix) || relation.finished(ix);
         match self {
@@ -177,7 +177,7 @@ impl Lists {
         let graph = snapshot.graph();
         let imported =
             graph.self_and_ancestors(ix).any(|up| graph.issue(up).tags.has(IMPORT_OPEN_BELOW_CLOSED));
-        let on = |list: &&List| list.own(snapshot, ix) && (imported || list.from_above(snapshot, ix));
+        let on = |list: &&List| list.own(snapshot, ix) && (imported || list.allowed_above(snapshot, ix));
         Lists(List::ALL.iter().filter(on).fold(0, |bits, list| bits | list.bit()))
     }
 }

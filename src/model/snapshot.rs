@@ -80,6 +80,15 @@ impl Snapshot {
         Listed::of(self, list, root)
     }
 
+    /// The roots of all that is on a list, in no order. To be asked before anything is folded.
+    pub fn roots_on(&self, list: List) -> Vec<IssueId> {
+        if let Some(source) = self.graph.source() {
+            return source.roots_of(list);
+        }
+        let on = self.graph.indices().filter(|&ix| list.has(self, ix));
+        on.map(|ix| self.graph.id(self.graph.root(ix)).clone()).collect()
+    }
+
     /// How many facts were folded since the snapshot was made.
     pub fn folded(&self) -> usize {
         self.folded
