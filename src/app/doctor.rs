@@ -49,6 +49,9 @@ pub struct Diagnosis {
     pub store: PathBuf,
     /// The number of the last event, where all of them are sound.
     pub revision: Option<u64>,
+    /// Whether an older program left it as it is: then it was not looked at further.
+    #[serde(skip)]
+    pub older: bool,
     /// Whether no check found anything wrong.
     pub sound: bool,
     /// Every check, in the order in which they were made.
@@ -77,6 +80,7 @@ pub fn examine(folder: &Path) -> Result<Diagnosis, AppError> {
     Ok(Diagnosis {
         store: folder.to_owned(),
         revision: examined.revision,
+        older: examined.older,
         sound: !checks.iter().any(|check| check.health == Health::Fault),
         checks,
         repaired: Vec::new(),
@@ -95,10 +99,15 @@ fn configured(folder: &Path) -> config::Config {
 /// # Errors
 /// As [`examine`]; and when the events themselves are damaged: then nothing is written.
 pub fn fix(folder: &Path, now: Millis) -> Result<Diagnosis, AppError> {
-    let before = examine(folder)?;
+    let options = place::options(&configured(folder));
+    let mut before = examine(folder)?;
+    let mut upgraded = None;
+    if before.older {
+        upgraded = sqlite::upgrade(folder, &options)?;
+        before = examine(folder)?;
+    }
     let faulty =
         |name: &str| before.checks.iter().any(|check| check.name == name && check.health == Health::Fault);
-    let options = place::options(&configured(folder));
     let repair = Repair {
         tables: ["integrity", "references", "tables", "posts"].into_iter().any(faulty),
         mark: faulty("mark"),
@@ -111,13 +120,18 @@ pub fn fix(folder: &Path, now: Millis) -> Result<Diagnosis, AppError> {
     }
     let mut repaired = Vec::new();
     let mut backup = None;
+    if let Some(done) = upgraded {
+        repaired.push(format!("the schema was brought from {} to {}", done.from, done.to));
+        backup = Some(done.backup);
+    }
     if repair == Repair::default() {
         if sqlite::refresh_mark(folder, &options)? {
             repaired.push("the mark was written".to_owned());
         }
     } else {
         let kept = folder.join(free_name(folder, "before-repair", now));
-        backup = Some(sqlite::repair(folder, &kept, repair, &options)?.file);
+        let copied = sqlite::repair(folder, &kept, repair, &options)?.file;
+        backup = backup.or(Some(copied));
         if repair.tables {
             repaired.push("the tables were made again from the events".to_owned());
         }

@@ -139,6 +139,7 @@ impl AppError {
                 StoreError::Exists { .. } | StoreError::Taken { .. } => 4,
                 StoreError::Foreign { .. }
                 | StoreError::Newer { .. }
+                | StoreError::Older { .. }
                 | StoreError::Damaged { .. }
                 | StoreError::OldSqlite { .. } => 7,
                 StoreError::ReadOnly { .. } | StoreError::Network { .. } => 5,
@@ -175,6 +176,7 @@ impl AppError {
             AppError::Store(StoreError::Network { .. }) => "network_fs",
             AppError::Store(StoreError::Full) => "disk_full",
             AppError::Store(StoreError::Newer { .. }) => "newer_store",
+            AppError::Store(StoreError::Older { .. }) => "older_store",
             AppError::Store(StoreError::Foreign { .. }) => "not_a_store",
             AppError::Store(StoreError::Damaged { .. }) => "damaged",
             AppError::Store(_) => "store",

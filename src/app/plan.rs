@@ -87,6 +87,8 @@ pub fn apply(session: &mut Session, plan: &Plan) -> Result<Changed<PlanReport>, 
 /// # Errors
 /// As [`apply`].
 pub fn preview(session: &mut Session, plan: &Plan) -> Result<PlanReport, AppError> {
+    // Not even what brings a store of an older program up to date is written by a preview.
+    session.read()?;
     let mut report = None;
     let stop = session.change("plan apply", |work| {
         report = Some(carry_out(work, plan)?);

@@ -119,7 +119,7 @@ fn print(context: &Context, ask: &AskView) {
 }
 
 pub fn answer(context: &Context, args: AnswerArgs) -> Result<u8, AppError> {
-    let mut session = context.session()?;
+    let mut session = if args.dry_run { context.session()? } else { context.session_to_write()? };
     if args.withdraw {
         let done = asks::withdraw(&mut session, &args.ask)?;
         return recorded(context, &done);

@@ -81,6 +81,14 @@ impl Context {
         self.session_at(&folder, store)
     }
 
+    /// A session at the store for a command that writes, also where it reads first: a store that an older
+    /// program left is brought up to date.
+    pub fn session_to_write(&self) -> Result<Session, AppError> {
+        let mut session = self.session()?;
+        session.store.bring_up_to_date()?;
+        Ok(session)
+    }
+
     /// A session at a store that is open already.
     pub fn session_at(
         &self,

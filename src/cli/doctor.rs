@@ -50,8 +50,8 @@ fn print(context: &Context, found: &Diagnosis, fix: bool) {
     }
     let verdict = if found.sound { "is sound" } else { "is NOT sound" };
     context.line(&format!("the store in {} {verdict}", found.store.display()));
-    if !found.sound && !fix && found.revision.is_some() {
-        context.say("hint: roundgate doctor --fix makes again what follows from the events");
+    if !found.sound && !fix && (found.revision.is_some() || found.older) {
+        context.say("hint: roundgate doctor --fix makes again what follows from the events, and brings an older store up to date");
     } else if !found.sound && found.store.join(place::DATABASE).exists() {
         context.say("hint: roundgate restore FILE --force puts a backup in place, and keeps this one aside");
     }

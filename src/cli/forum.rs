@@ -74,7 +74,7 @@ fn full_topic(session: &crate::app::Session, topic: &str) -> Result<String, AppE
 }
 
 fn post(context: &Context, args: PostArgs) -> Result<u8, AppError> {
-    let mut session = context.session()?;
+    let mut session = context.session_to_write()?;
     if let Some(author) = &args.author {
         session.actor =
             author.parse().map_err(|source| AppError::BadActor { text: author.clone(), source })?;

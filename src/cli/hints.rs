@@ -42,6 +42,10 @@ fn stored(error: &StoreError) -> Option<String> {
         StoreError::Missing { path } => format!("roundgate init --store {} makes one", path.display()),
         StoreError::Exists { .. } => "it is ready to be used".to_owned(),
         StoreError::Newer { .. } => "use the roundgate that wrote it, or a newer one".to_owned(),
+        StoreError::Older { .. } => {
+            "any command that writes brings it up to date, after a backup beside it; so does roundgate doctor --fix"
+                .to_owned()
+        }
         StoreError::Foreign { .. } => {
             "the file was left as it is; name another store with --store".to_owned()
         }

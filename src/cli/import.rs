@@ -49,7 +49,7 @@ pub fn read_file(file: &Path) -> Result<Vec<u8>, AppError> {
 pub fn run(context: &Context, args: ImportArgs) -> Result<u8, AppError> {
     let FormatArg::Beads = args.format;
     let bytes = read_file(&args.file)?;
-    let mut session = context.session()?;
+    let mut session = if args.dry_run { context.session()? } else { context.session_to_write()? };
     let done = import::beads(&mut session, &args.file, &bytes, args.dry_run)?;
     let report = &done.value;
     if context.json() {

@@ -65,14 +65,19 @@ pub struct Opened {
 
 /// Opens the store in reach; without one, makes it here.
 pub fn session_or_new(context: &Context) -> Result<Opened, AppError> {
+    let to_write = |folder| -> Result<Opened, AppError> {
+        let mut opened = opened(context, folder)?;
+        opened.session.store.bring_up_to_date()?;
+        Ok(opened)
+    };
     if let Some(folder) = in_reach(context)? {
-        return opened(context, folder);
+        return to_write(folder);
     }
     let folder = context.new_store_folder()?;
     let store = match place::init(&folder) {
         Ok(store) => store,
         // Somebody else made it since: then it is there, which is all that is wanted.
-        Err(AppError::Store(StoreError::Exists { .. })) => return opened(context, folder),
+        Err(AppError::Store(StoreError::Exists { .. })) => return to_write(folder),
         Err(other) => return Err(other),
     };
     context.say(&format!("made a store in {}", folder.display()));

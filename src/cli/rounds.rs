@@ -75,7 +75,7 @@ pub struct WithdrawArgs {
 pub fn run(context: &Context, command: RoundsCommand) -> Result<u8, AppError> {
     match command {
         RoundsCommand::Open(args) => {
-            let done = rounds::open(&mut context.session()?, &args.scope, args.policy.policy())?;
+            let done = rounds::open(&mut context.session_to_write()?, &args.scope, args.policy.policy())?;
             if context.json() {
                 context.print_changed(&done.value, done.changed)?;
                 return Ok(0);
@@ -89,7 +89,7 @@ pub fn run(context: &Context, command: RoundsCommand) -> Result<u8, AppError> {
         RoundsCommand::Show(args) => print(context, &rounds::show(&context.session()?, &args.scope)?),
         RoundsCommand::Verdict(args) => verdict(context, args),
         RoundsCommand::Withdraw(args) => {
-            let done = rounds::withdraw(&mut context.session()?, &args.review)?;
+            let done = rounds::withdraw(&mut context.session_to_write()?, &args.review)?;
             recorded(context, &done)
         }
     }
@@ -133,7 +133,7 @@ fn verdict(context: &Context, args: VerdictArgs) -> Result<u8, AppError> {
             .map_err(|_| AppError::Usage(format!("{} is not UTF-8 text", file.display())))?;
         evidence.push(Evidence { name: file.display().to_string(), text });
     }
-    let mut session = context.session()?;
+    let mut session = context.session_to_write()?;
     let done = rounds::judge(&mut session, &args.review, opinion, &args.note, &evidence)?;
     if opinion == Opinion::NeedsWork && args.note.is_empty() && done.changed {
         context.say("a needs_work without a note counts, but tells the next attempt nothing");

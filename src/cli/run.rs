@@ -37,7 +37,7 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
         }
         (None, root) => {
             let folder = context.store_folder()?;
-            (folder, context.session()?, root.clone().unwrap_or_default())
+            (folder, context.session_to_write()?, root.clone().unwrap_or_default())
         }
     };
     let snapshot = session.read()?;

@@ -31,7 +31,7 @@ pub struct TickArgs {
 }
 
 pub fn run(context: &Context, args: TickArgs) -> Result<u8, AppError> {
-    let mut session = context.session()?;
+    let mut session = if args.dry_run { context.session()? } else { context.session_to_write()? };
     let Some(root) = args.root else {
         return all(context, &mut session, args.dry_run, args.exit_status);
     };

@@ -52,6 +52,15 @@ pub trait Store {
     /// When the store cannot be read.
     fn snapshot(&self) -> Result<(Snapshot, Revision), StoreError>;
 
+    /// Makes the store ready to be written: what an older program left is brought to what this one
+    /// works with. [`Store::transact`] does so by itself; for whoever reads first and writes then.
+    ///
+    /// # Errors
+    /// When it cannot be written, or not be brought up to date; then it is as it was.
+    fn bring_up_to_date(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// One write transaction. `work` is called at most once, with the snapshot as it is while nobody
     /// else can write. `Some(events)` commits them, all or none: they are numbered from the revision
     /// plus one without gaps, and folding them over that snapshot gives the next one. `None`, and
@@ -116,6 +125,16 @@ pub enum StoreError {
         /// Its schema.
         found: i64,
         /// The newest known.
+        known: i64,
+    },
+    /// The store was written by an older program, and only what writes brings it up to date.
+    #[error("{} has schema {found}, and this program works with schema {known}", .path.display())]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The one that is needed.
         known: i64,
     },
     /// A new file was asked for, and something has its name.

@@ -38,7 +38,7 @@ fn duration(text: &str) -> Result<Millis, String> {
 }
 
 pub fn claim(context: &Context, args: ClaimArgs) -> Result<u8, AppError> {
-    let mut session = context.session()?;
+    let mut session = context.session_to_write()?;
     let claiming = Claiming { lease: args.lease, runner: None };
     let claimed = match args.id {
         Some(id) => issues::claim(&mut session, &id, &claiming)?,
@@ -72,7 +72,7 @@ pub struct RenewArgs {
 }
 
 pub fn renew(context: &Context, args: RenewArgs) -> Result<u8, AppError> {
-    let done = issues::renew(&mut context.session()?, &args.id, args.epoch, args.lease, None)?;
+    let done = issues::renew(&mut context.session_to_write()?, &args.id, args.epoch, args.lease, None)?;
     held(context, "renewed", &done)
 }
 
@@ -86,6 +86,6 @@ pub struct ReleaseArgs {
 }
 
 pub fn release(context: &Context, args: ReleaseArgs) -> Result<u8, AppError> {
-    let done = issues::release(&mut context.session()?, &args.id, args.epoch)?;
+    let done = issues::release(&mut context.session_to_write()?, &args.id, args.epoch)?;
     acted(context, "released", &done.value, done.changed)
 }

@@ -17,7 +17,7 @@ pub struct OpenArgs {
 }
 
 pub fn open(context: &Context, args: OpenArgs) -> Result<u8, AppError> {
-    let done = issues::open(&mut context.session()?, &args.id)?;
+    let done = issues::open(&mut context.session_to_write()?, &args.id)?;
     acted(context, "opened", &done.value, done.changed)
 }
 
@@ -46,7 +46,7 @@ pub fn close(context: &Context, args: CloseArgs) -> Result<u8, AppError> {
     if args.cascade && args.outcome != Some(Outcome::Skipped) {
         return Err(AppError::Usage("--cascade goes with --outcome skipped".to_owned()));
     }
-    let mut session = context.session()?;
+    let mut session = if args.dry_run { context.session()? } else { context.session_to_write()? };
     if args.cascade {
         let below = issues::cascade_preview(&session, &args.id)?;
         if args.dry_run && context.json() {
@@ -84,6 +84,6 @@ pub struct RetryArgs {
 }
 
 pub fn retry(context: &Context, args: RetryArgs) -> Result<u8, AppError> {
-    let done = issues::retry(&mut context.session()?, &args.id, args.note)?;
+    let done = issues::retry(&mut context.session_to_write()?, &args.id, args.note)?;
     acted(context, "created", &done.value, done.changed)
 }

@@ -105,7 +105,7 @@ pub fn run(context: &Context, args: CreateArgs) -> Result<u8, AppError> {
         key: None,
         choices: args.choices,
     };
-    let mut session = context.session()?;
+    let mut session = context.session_to_write()?;
     let made = issues::create(&mut session, new, args.parent.as_deref())?;
     acted(context, "created", &made.value, made.changed)
 }

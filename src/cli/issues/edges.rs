@@ -40,7 +40,7 @@ fn kind(relation: RelationArg) -> Result<DepKind, AppError> {
 
 pub fn dep(context: &Context, args: DepArgs) -> Result<u8, AppError> {
     let kind = kind(args.relation)?;
-    let done = issues::dep(&mut context.session()?, &args.first, kind, &args.second)?;
+    let done = issues::dep(&mut context.session_to_write()?, &args.first, kind, &args.second)?;
     let Added { first, second, moved_from } = &done.value;
     if context.json() {
         let mut value = shown(kind, first, second, done.changed);
@@ -57,7 +57,7 @@ pub fn dep(context: &Context, args: DepArgs) -> Result<u8, AppError> {
 
 pub fn undep(context: &Context, args: DepArgs) -> Result<u8, AppError> {
     let kind = kind(args.relation)?;
-    let done = issues::undep(&mut context.session()?, &args.first, kind, &args.second)?;
+    let done = issues::undep(&mut context.session_to_write()?, &args.first, kind, &args.second)?;
     let (first, second) = &done.value;
     if context.json() {
         context.print_json(&shown(kind, first, second, done.changed))?;

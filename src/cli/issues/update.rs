@@ -73,11 +73,11 @@ pub fn run(context: &Context, args: UpdateArgs) -> Result<u8, AppError> {
             "--status goes alone: claiming, opening and closing are acts of their own".to_owned(),
         )),
         (true, None) => {
-            let done = issues::update(&mut context.session()?, &args.id, &update)?;
+            let done = issues::update(&mut context.session_to_write()?, &args.id, &update)?;
             acted(context, "updated", &done.value, done.changed)
         }
         (false, Some(status)) => {
-            let done = set_status(&mut context.session()?, &args.id, status, args.outcome)?;
+            let done = set_status(&mut context.session_to_write()?, &args.id, status, args.outcome)?;
             acted(context, "updated", &done.value, done.changed)
         }
     }

@@ -16,9 +16,9 @@ use tempfile::TempPath;
 use super::chain::Head;
 use super::check::{Examined, examine_open};
 use super::fault::{Stopped, explain_io};
-use super::load;
 use super::open::{self, Access, Handle, Options};
 use super::place::Place;
+use super::{load, migrate, schema};
 use crate::store::{Revision, StoreError};
 
 /// A copy that was made.
@@ -136,14 +136,37 @@ pub(super) fn overwrite(source: &Connection, target: &mut Connection) -> Result<
     }
 }
 
-/// Opens a copy, where nobody else does, and examines it. It stays open.
+/// Opens a copy, where nobody else does, and examines it. It stays open, and in the schema it has: a
+/// copy of an older store is examined in a copy of its own, which is brought up to date.
 pub(super) fn verify(folder: &Path, copy: &Path) -> Result<(Handle, Examined), StoreError> {
+    let handle = open_copy(folder, copy)?;
+    let started = Instant::now();
+    let explained = |stopped: Stopped| stopped.explain(&handle.place.file, "read the copy", started);
+    let examined = match schema::current(&handle.conn, copy) {
+        Ok(()) => examine_open(&handle, None, Examined::default())?,
+        Err(Stopped::Store(StoreError::Older { .. })) => {
+            let rehearsal = temporary(folder)?;
+            write_pages(&handle.conn, &rehearsal).map_err(explained)?;
+            verify_up_to_date(folder, &rehearsal)?.1
+        }
+        Err(stopped) => return Err(explained(stopped)),
+    };
+    Ok((handle, examined))
+}
+
+/// The same, but the copy itself is brought up to date.
+pub(super) fn verify_up_to_date(folder: &Path, copy: &Path) -> Result<(Handle, Examined), StoreError> {
+    let mut handle = open_copy(folder, copy)?;
+    migrate::migrate_copy(&mut handle)?;
+    let examined = examine_open(&handle, None, Examined::default())?;
+    Ok((handle, examined))
+}
+
+fn open_copy(folder: &Path, copy: &Path) -> Result<Handle, StoreError> {
     let place = Place { folder: folder.to_owned(), file: copy.to_owned() };
     // Alone, no memory is shared and no lock matters: a copy may lie on any file system.
     let options = Options { network: true, ..Options::default() };
-    let handle = open::open_for(place, &options, Access::Alone)?;
-    let examined = examine_open(&handle, None, Examined::default())?;
-    Ok((handle, examined))
+    open::open_for(place, &options, Access::Alone)
 }
 
 /// The last event of an open store.

@@ -62,6 +62,11 @@ impl Hash {
     }
 }
 
+/// Bytes in hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 fn sized(hasher: &mut Sha256, kind: &[u8; 1], bytes: &[u8]) {
     hasher.update(kind);
     hasher.update((bytes.len() as u64).to_be_bytes());

@@ -11,7 +11,7 @@ use super::mark::{self, Mark};
 use super::open::{self, Access, Handle, Options};
 use super::place::Place;
 use super::replay::{self, Broken, Replayed, difference};
-use super::{load, row};
+use super::{load, row, schema};
 use crate::model::record::Post;
 use crate::model::snapshot::Snapshot;
 use crate::store::{Revision, StoreError};
@@ -45,6 +45,8 @@ pub struct Examined {
     pub snapshot: Option<Snapshot>,
     /// The number of the last event, where all of them are sound.
     pub revision: Option<Revision>,
+    /// Whether it is as an older program left it, so that it was not looked at further.
+    pub older: bool,
 }
 
 impl Examined {
@@ -93,6 +95,13 @@ pub fn examine(folder: &Path, options: &Options) -> Result<Examined, StoreError>
         }
         Err(other) => return Err(other),
     };
+    let started = Instant::now();
+    if let Err(stopped) = schema::current(&handle.conn, &handle.place.file) {
+        let error = stopped.explain(&handle.place.file, "read the store", started);
+        found.older = matches!(error, StoreError::Older { .. });
+        found.add("schema", Finding::Fault(said(&error)));
+        return Ok(found);
+    }
     found.add("schema", Finding::Sound("it is a store of this version".to_owned()));
     examine_open(&handle, Some(&mark), found)
 }

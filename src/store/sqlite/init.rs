@@ -36,8 +36,7 @@ pub(super) fn init(folder: &Path, options: &Options) -> Result<Place, StoreError
         .map_err(|e| explain_io(&place.folder, "create a file in", e))?
         .into_temp_path();
     let started = Instant::now();
-    build(&unfinished)
-        .map_err(|e| Stopped::Sqlite(e).explain(&place.folder, "create the database", started))?;
+    build(&unfinished).map_err(|stopped| stopped.explain(&place.folder, "create the database", started))?;
 
     // What a mark says is said of another database, one that is gone.
     mark::remove(&place)?;
@@ -69,11 +68,11 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), StoreError> {
 
 /// Fills an empty file. The journal mode is set here, where nobody else can be in the way, and is a
 /// property of the file from then on. Closing folds the log in: one file is left, and that one moves.
-fn build(path: &Path) -> rusqlite::Result<()> {
+fn build(path: &Path) -> Result<(), Stopped> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags)?;
     conn.pragma_update(None, "synchronous", "FULL")?;
     conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     schema::create(&mut conn)?;
-    conn.close().map_err(|(_, source)| source)
+    conn.close().map_err(|(_, source)| source.into())
 }

@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use rustix::fs::{Mode, OFlags};
 use sha2::{Digest, Sha256};
 
-use super::chain::{Hash, Head};
+use super::chain::{Hash, Head, hex};
 use super::fault::{Stopped, explain_io};
 use super::load;
 use super::place::Place;
@@ -122,10 +122,6 @@ fn parse(text: &[u8]) -> Option<Head> {
 
 fn check_of(said: &str) -> String {
     hex(&Sha256::digest(said.as_bytes())[..8])
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn unhex(text: &str) -> Option<[u8; 32]> {

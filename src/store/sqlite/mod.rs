@@ -10,6 +10,7 @@ mod filesystem;
 mod init;
 mod load;
 mod mark;
+mod migrate;
 mod open;
 mod patience;
 mod persist;
@@ -24,6 +25,7 @@ mod table;
 
 pub use backup::{Copied, backup};
 pub use check::{Check, Examined, Finding, examine};
+pub use migrate::{Upgraded, upgrade};
 pub use open::{Options, Synchronous};
 pub use repair::{Repair, refresh_mark, repair};
 pub use restore::{Restored, restore};

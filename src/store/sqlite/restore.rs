@@ -1,5 +1,5 @@
 //! Puts a backup in the place of a store. The backup is verified first, on a copy, and what was there
-//! is kept aside.
+//! is kept aside. One that an older program made is brought up to date on the way; it stays as it was.
 //!
 //! A store that can be opened is overwritten through SQLite, while nobody else has it open: renaming
 //! its file would leave whoever waits for it writing into the old one. Only what SQLite will not open
@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::backup::{give_name, head_of, overwrite, sync, temporary, verify, write_pages};
+use super::backup::{give_name, head_of, overwrite, sync, temporary, verify_up_to_date, write_pages};
 use super::chain::Head;
 use super::fault::explain_io;
 use super::open::{self, Access, Handle, Options};
@@ -52,7 +52,7 @@ pub fn restore(
     }
     let copy = copy_file(backup, &place)?;
     let named = |error| about(backup, error);
-    let (verified, examined) = verify(&place.folder, &copy).map_err(named)?;
+    let (verified, examined) = verify_up_to_date(&place.folder, &copy).map_err(named)?;
     if let Some(what) = examined.first_fault() {
         return Err(StoreError::Damaged { what: format!("{} is not sound: {what}", backup.display()) });
     }

@@ -2,60 +2,131 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Transaction};
 
+use super::chain::{Hash, hex};
 use super::fault::Stopped;
 use crate::store::StoreError;
 
 /// Marks a file as a roundgate store: `rgdb` in ASCII.
 const APPLICATION_ID: i64 = 0x7267_6462;
 
-/// Every migration, oldest first. The schema's version is how many there are.
-const MIGRATIONS: [&str; 1] = [include_str!("../../../migrations/0001_initial.sql")];
+/// What SQL cannot compute of a migration.
+pub(super) type Step = fn(&Transaction<'_>) -> Result<(), Stopped>;
 
-/// The newest schema this program knows.
+/// One step from a version of the schema to the next.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Migration {
+    /// Its statements. The file is frozen once it was released.
+    pub sql: &'static str,
+    /// What SQL cannot compute, after the statements. It writes rows, and no schema.
+    pub step: Option<Step>,
+    /// The [`fingerprint`] of the whole schema once this was applied. A test says what it must be.
+    pub fingerprint: &'static str,
+}
+
+/// Every migration, oldest first. The schema's version is how many there are.
+pub(super) const MIGRATIONS: &[Migration] = &[Migration {
+    sql: include_str!("../../../migrations/0001_initial.sql"),
+    step: None,
+    fingerprint: "ee49b0cb09cfbffe41b96a0973051468ed57c040c81f15a76ed77f44c9213c8d",
+}];
+
+/// The schema of this program.
 const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Makes the schema in an empty database.
-pub(super) fn create(conn: &mut Connection) -> rusqlite::Result<()> {
+pub(super) fn create(conn: &mut Connection) -> Result<(), Stopped> {
     let tx = conn.transaction()?;
-    for migration in MIGRATIONS {
-        tx.execute_batch(migration)?;
-    }
     tx.pragma_update(None, "application_id", APPLICATION_ID)?;
-    tx.pragma_update(None, "user_version", VERSION)?;
-    tx.commit()
+    apply(&tx, MIGRATIONS, 0)?;
+    Ok(tx.commit()?)
 }
 
-/// Refuses what is not a store of this version, to the letter: a trigger somebody added would run
-/// with every write, and a dropped check would let in what no row can mean.
+/// Applies the migrations behind the first `from`, and makes sure of what has become of the schema.
+pub(super) fn apply(tx: &Transaction<'_>, migrations: &[Migration], from: usize) -> Result<(), Stopped> {
+    for migration in migrations.iter().skip(from) {
+        tx.execute_batch(migration.sql)?;
+        if let Some(step) = migration.step {
+            step(tx)?;
+        }
+    }
+    if !is_schema(tx, migrations)? {
+        let what = "a migration did not make the schema that it should".to_owned();
+        return Err(StoreError::Unfit { what }.into());
+    }
+    Ok(tx.pragma_update(None, "user_version", migrations.len() as i64)?)
+}
+
+/// Refuses what is not a store of this version or an older one, to the letter: a trigger somebody added
+/// would run with every write, and a dropped check would let in what no row can mean.
 pub(super) fn check(conn: &Connection, path: &Path) -> Result<(), Stopped> {
-    let foreign = |reason: String| Err(Stopped::Store(StoreError::Foreign { path: path.to_owned(), reason }));
-    let pragma =
-        |name: &str| -> rusqlite::Result<i64> { conn.pragma_query_value(None, name, |row| row.get(0)) };
-    if pragma("application_id")? != APPLICATION_ID {
-        return foreign("it is the SQLite database of another program".to_owned());
-    }
-    let found = pragma("user_version")?;
-    if found > VERSION {
-        return Err(StoreError::Newer { path: path.to_owned(), found, known: VERSION }.into());
-    }
-    if found < 1 {
-        return foreign(format!("there is no schema {found}"));
-    }
-    if stored_statements(conn)? != expected_statements() {
-        return foreign("its schema was changed".to_owned());
-    }
+    check_against(conn, path, MIGRATIONS)?;
     let journal: String = conn.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     if journal != "wal" {
-        return foreign(format!("its journal mode is {journal}, not wal"));
+        return Err(foreign(path, format!("its journal mode is {journal}, not wal")));
     }
     Ok(())
 }
 
+/// The version of a store, which must have the schema of that version, word for word.
+pub(super) fn check_against(
+    conn: &Connection,
+    path: &Path,
+    migrations: &[Migration],
+) -> Result<usize, Stopped> {
+    let application: i64 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    if application != APPLICATION_ID {
+        return Err(foreign(path, "it is the SQLite database of another program".to_owned()));
+    }
+    let (found, known) = (version(conn)?, migrations.len() as i64);
+    if found > known {
+        return Err(StoreError::Newer { path: path.to_owned(), found, known }.into());
+    }
+    let own = usize::try_from(found).ok().filter(|&found| found > 0);
+    let Some(own) = own.and_then(|found| migrations.get(..found)) else {
+        return Err(foreign(path, format!("there is no schema {found}")));
+    };
+    if !is_schema(conn, own)? {
+        return Err(foreign(path, "its schema was changed".to_owned()));
+    }
+    Ok(own.len())
+}
+
+/// Refuses a store that is older, or was made newer while it was open. To be asked in every
+/// transaction: a program that stays must not go on in a schema that it does not know.
+pub(super) fn current(conn: &Connection, path: &Path) -> Result<(), Stopped> {
+    let (found, known) = (version(conn)?, VERSION);
+    let path = || path.to_owned();
+    match found {
+        VERSION => Ok(()),
+        ..VERSION => Err(StoreError::Older { path: path(), found, known }.into()),
+        _ => Err(StoreError::Newer { path: path(), found, known }.into()),
+    }
+}
+
+/// The version that the file gives itself.
+pub(super) fn version(conn: &Connection) -> rusqlite::Result<i64> {
+    conn.prepare_cached("PRAGMA user_version")?.query_row((), |row| row.get(0))
+}
+
+fn foreign(path: &Path, reason: String) -> Stopped {
+    StoreError::Foreign { path: path.to_owned(), reason }.into()
+}
+
+/// Whether a database has the schema that the migrations make. The fingerprint says so at once. Where
+/// it differs, another SQLite may have written the same statements in another way (it writes what it
+/// alters, and the tables of a full text search), so this one is asked what it makes of them.
+fn is_schema(conn: &Connection, migrations: &[Migration]) -> rusqlite::Result<bool> {
+    let found = statements(conn)?;
+    let known = migrations.last().map_or("", |last| last.fingerprint);
+    Ok(fingerprint(&found) == known || found == made(migrations)?)
+}
+
 /// The schema as the file has it, sorted. What `ANALYZE` adds is let through, and so are the indexes
 /// that follow from a table's own constraints: they have no text.
-fn stored_statements(conn: &Connection) -> rusqlite::Result<Vec<String>> {
+fn statements(conn: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut rows = conn.prepare(
         "SELECT coalesce(sql, type) FROM sqlite_schema
          WHERE NOT (type = 'index' AND sql IS NULL)
@@ -66,42 +137,87 @@ fn stored_statements(conn: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(found)
 }
 
-/// The schema as the migrations have it, sorted. SQLite keeps the text of a statement as it was
-/// written, from its CREATE to the end, so the two can be compared without running anything.
-fn expected_statements() -> Vec<String> {
-    let statement = |chunk: &str| {
-        let at = chunk.lines().position(|line| line.starts_with("CREATE "))?;
-        Some(chunk.lines().skip(at).collect::<Vec<_>>().join("\n"))
-    };
-    let mut expected: Vec<String> =
-        MIGRATIONS.iter().flat_map(|migration| migration.split(";\n").filter_map(statement)).collect();
-    expected.sort();
-    expected
+/// The schema as SQLite has it after the migrations, in memory and without a row.
+fn made(migrations: &[Migration]) -> rusqlite::Result<Vec<String>> {
+    let conn = Connection::open_in_memory()?;
+    for migration in migrations {
+        conn.execute_batch(migration.sql)?;
+    }
+    statements(&conn)
+}
+
+/// SHA-256 of the statements of a schema, in hexadecimal digits.
+fn fingerprint(statements: &[String]) -> String {
+    let texts = statements.iter().map(|statement| ValueRef::Text(statement.as_bytes()));
+    hex(Hash::START.then(texts).bytes())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn sqlite_keeps_the_migrations_word_for_word() {
+    fn created() -> Connection {
         let mut conn = Connection::open_in_memory().unwrap();
         create(&mut conn).unwrap();
-        assert_eq!(stored_statements(&conn).unwrap(), expected_statements());
-        assert_eq!(expected_statements().len(), 16);
+        conn
+    }
+
+    #[test]
+    fn each_fingerprint_is_that_of_the_schema_its_migration_leaves() {
+        for (n, migration) in MIGRATIONS.iter().enumerate() {
+            let due = fingerprint(&made(&MIGRATIONS[..=n]).unwrap());
+            assert_eq!(migration.fingerprint, due, "of migration {}", n + 1);
+        }
+    }
+
+    #[test]
+    fn a_new_store_has_the_schema_of_its_version() {
+        let conn = created();
+        assert_eq!(version(&conn).unwrap(), VERSION);
+        assert_eq!(statements(&conn).unwrap(), made(MIGRATIONS).unwrap());
+    }
+
+    #[test]
+    fn a_fingerprint_that_another_sqlite_would_have_is_no_change_of_the_schema() {
+        let odd = Migration { fingerprint: "of another SQLite", ..MIGRATIONS[0] };
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(odd.sql).unwrap();
+        assert!(is_schema(&conn, &[odd]).unwrap());
+        conn.execute_batch("CREATE INDEX more ON events(at)").unwrap();
+        assert!(!is_schema(&conn, &[odd]).unwrap());
+    }
+
+    #[test]
+    fn altered_tables_and_full_text_searches_are_known_word_for_word() {
+        const MORE: Migration = Migration {
+            sql: "ALTER TABLE posts ADD COLUMN extra TEXT;
+                  CREATE VIRTUAL TABLE found USING fts5(body, content='', contentless_delete=1);",
+            step: None,
+            fingerprint: "",
+        };
+        let migrations = [MIGRATIONS, &[MORE]].concat();
+        let mut conn = created();
+        assert!(!is_schema(&conn, &migrations).unwrap());
+        let tx = conn.transaction().unwrap();
+        apply(&tx, &migrations, MIGRATIONS.len()).unwrap();
+        tx.commit().unwrap();
+        assert!(is_schema(&conn, &migrations).unwrap());
+        conn.execute_batch("INSERT INTO found(rowid, body) VALUES (1, 'words to be found')").unwrap();
+        assert!(is_schema(&conn, &migrations).unwrap(), "rows are no schema");
+        conn.execute_batch("ALTER TABLE posts ADD COLUMN another TEXT").unwrap();
+        assert!(!is_schema(&conn, &migrations).unwrap());
     }
 
     #[test]
     fn what_analyze_adds_is_no_change_of_the_schema() {
-        let mut conn = Connection::open_in_memory().unwrap();
-        create(&mut conn).unwrap();
+        let conn = created();
         conn.execute_batch("ANALYZE").unwrap();
-        assert_eq!(stored_statements(&conn).unwrap(), expected_statements());
+        assert!(is_schema(&conn, MIGRATIONS).unwrap());
     }
 
     #[test]
     fn there_are_no_triggers_and_no_views() {
-        let loose = |s: &String| !(s.starts_with("CREATE TABLE ") || s.contains("INDEX "));
-        assert!(!expected_statements().iter().any(loose));
+        let count = "SELECT count(*) FROM sqlite_schema WHERE type NOT IN ('table', 'index')";
+        assert_eq!(created().query_row(count, (), |row| row.get::<_, i64>(0)).unwrap(), 0);
     }
 }

@@ -9,7 +9,7 @@ use super::chain::Head;
 use super::fault::Stopped;
 use super::open::{self, Handle, Options};
 use super::place::Place;
-use super::{init, load, mark, persist};
+use super::{init, load, mark, migrate, persist, schema};
 use crate::model::change::Event;
 use crate::model::record::Post;
 use crate::model::snapshot::Snapshot;
@@ -48,7 +48,9 @@ impl Sqlite {
     ///
     /// # Errors
     /// [`StoreError::Missing`] when there is none, [`StoreError::Foreign`] and [`StoreError::Newer`]
-    /// when there is something else; that is left as it is, to the byte.
+    /// when there is something else; that is left as it is, to the byte. One that an older program
+    /// wrote is opened, and brought up to date by the first transaction that writes; until then it
+    /// cannot be read ([`StoreError::Older`]).
     pub fn open(folder: &Path) -> Result<Sqlite, StoreError> {
         Sqlite::open_with(folder, &Options::default())
     }
@@ -77,6 +79,7 @@ impl Sqlite {
         let conn = &self.handle.conn;
         let read = || {
             let tx = conn.unchecked_transaction()?;
+            schema::current(&tx, self.file())?;
             read(&tx)
         };
         read().map_err(|stopped| stopped.explain(self.file(), "read the store", started))
@@ -86,11 +89,13 @@ impl Sqlite {
 /// One write transaction. Whatever goes wrong in it, dropping it takes everything back.
 fn write(
     conn: &mut Connection,
+    path: &Path,
     work: &mut dyn FnMut(Snapshot, Revision) -> Option<Vec<Event>>,
 ) -> Result<(Revision, Option<Head>), Stopped> {
     // IMMEDIATE: a transaction that reads first and then wants to write ignores the busy handler, and
     // loses against everyone who wrote meanwhile.
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    schema::current(&tx, path)?;
     let mut head = load::head(&tx)?;
     let events = work(load::snapshot(&tx)?, head.seq).unwrap_or_default();
     numbering::check(&events, head.seq)?;
@@ -109,21 +114,30 @@ impl Store for Sqlite {
         self.read(|conn| Ok((load::snapshot(conn)?, load::revision(conn)?)))
     }
 
+    fn bring_up_to_date(&mut self) -> Result<(), StoreError> {
+        let Handle { conn, place, .. } = &self.handle;
+        let started = Instant::now();
+        let explained = |e| Stopped::Sqlite(e).explain(&place.file, "write the store", started);
+        // A file that can only be read would let the work begin and fail at its first change.
+        if conn.is_readonly("main").map_err(explained)? {
+            let reason = "the file or its file system is read-only".to_owned();
+            return Err(StoreError::ReadOnly { path: place.file.clone(), reason });
+        }
+        migrate::bring_up_to_date(&mut self.handle)?;
+        Ok(())
+    }
+
     fn transact(
         &mut self,
         work: &mut dyn FnMut(Snapshot, Revision) -> Option<Vec<Event>>,
     ) -> Result<Revision, StoreError> {
+        self.bring_up_to_date()?;
         let path = self.file().to_owned();
         let started = Instant::now();
         let Handle { conn, wrote, place } = &mut self.handle;
         let explained = |stopped: Stopped| stopped.explain(&path, "write the store", started);
 
-        // A file that can only be read would let the work begin and fail at its first change.
-        if conn.is_readonly("main").map_err(|e| explained(Stopped::Sqlite(e)))? {
-            let reason = "the file or its file system is read-only".to_owned();
-            return Err(StoreError::ReadOnly { path, reason });
-        }
-        let (revision, committed) = write(conn, work).map_err(explained)?;
+        let (revision, committed) = write(conn, &path, work).map_err(explained)?;
         if let Some(head) = committed {
             *wrote = true;
             // The change is made, whatever becomes of the mark.
