@@ -43,14 +43,14 @@ impl Ids {
     }
 
     /// The ids for one transaction that starts at this revision.
-    pub fn stream(&self, snapshot: &Snapshot, revision: u64) -> IdStream {
+    pub fn stream(&self, revision: u64) -> IdStream {
         let rng = match self.seed {
             Some(seed) => Rng::with_seed(seed ^ revision.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
             None => Rng::new(),
         };
-        let issues = snapshot.graph().len();
-        // Long enough that a new id meets an old one less than once in a few hundred tries.
-        let length = match issues {
+        // Every issue took an event at least, so a new id meets an old one less than once in a few
+        // hundred tries.
+        let length = match revision {
             0..2_000 => 4,
             2_000..60_000 => 5,
             60_000..2_000_000 => 6,

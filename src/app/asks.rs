@@ -5,6 +5,7 @@ use super::view::AskView;
 use super::{AppError, Changed, Session, Work};
 use crate::engine::dependents;
 use crate::model::act::answer;
+use crate::model::frontier::List;
 use crate::model::id::IssueId;
 use crate::model::record::{Answer, Ask};
 use crate::model::snapshot::Snapshot;
@@ -14,9 +15,11 @@ use crate::model::snapshot::Snapshot;
 /// # Errors
 /// When the root is not there.
 pub fn list(session: &Session, root: Option<&str>, all: bool) -> Result<Vec<AskView>, AppError> {
-    let snapshot = session.read()?;
-    let root = root.map(|text| resolve(&snapshot, text)).transpose()?;
-    Ok(found(&snapshot, root.as_ref(), all))
+    let of = |snapshot: &Snapshot| {
+        let root = root.map(|text| resolve(snapshot, text)).transpose()?;
+        Ok(found(snapshot, root.as_ref(), all))
+    };
+    if all { of(&session.read()?) } else { session.look(of) }
 }
 
 /// The asks at or below a root, or anywhere.
@@ -30,10 +33,19 @@ pub(super) fn found(snapshot: &Snapshot, root: Option<&IssueId>, all: bool) -> V
         let ix = graph.ix(&ask.id);
         ix.is_some_and(|ix| !graph.issue(ix).state.closed() && !snapshot.relation().let_go(ix))
     };
-    let mut asks: Vec<&Ask> = snapshot.asks().filter(within).filter(|ask| all || open(ask)).collect();
+    let asks = if all { snapshot.asks().collect() } else { asking(snapshot, root) };
+    let mut asks: Vec<&Ask> = asks.into_iter().filter(within).filter(|ask| all || open(ask)).collect();
     let rank = |ask: &Ask| graph.get(&ask.id).map(|issue| issue.rank());
     asks.sort_by(|a, b| rank(a).cmp(&rank(b)));
     asks.into_iter().map(|ask| AskView::of(snapshot, ask)).collect()
+}
+
+/// The asks on the list of those that are open, which need not be walked through to be found.
+fn asking<'s>(snapshot: &'s Snapshot, root: Option<&IssueId>) -> Vec<&'s Ask> {
+    let graph = snapshot.graph();
+    let below = root.and_then(|root| graph.ix(root));
+    let found = snapshot.listed(List::Asking, below).all().into_iter();
+    found.filter_map(|ix| snapshot.ask(graph.id(ix))).collect()
 }
 
 /// One ask.
@@ -41,10 +53,11 @@ pub(super) fn found(snapshot: &Snapshot, root: Option<&IssueId>, all: bool) -> V
 /// # Errors
 /// When the issue is not there, or not an ask.
 pub fn show(session: &Session, text: &str) -> Result<AskView, AppError> {
-    let snapshot = session.read()?;
-    let id = resolve(&snapshot, text)?;
-    let ask = snapshot.ask(&id).ok_or(crate::model::refusal::Refusal::NotAnAsk(id))?;
-    Ok(AskView::of(&snapshot, ask))
+    session.look(|snapshot| {
+        let id = resolve(snapshot, text)?;
+        let ask = snapshot.ask(&id).ok_or(crate::model::refusal::Refusal::NotAnAsk(id))?;
+        Ok(AskView::of(snapshot, ask))
+    })
 }
 
 /// What a human wants to answer.
@@ -108,10 +121,10 @@ fn view(work: &Work, id: &IssueId) -> Result<AskView, AppError> {
 /// # Errors
 /// When the ask is not there.
 pub fn dependents_of(session: &Session, text: &str) -> Result<Vec<(IssueId, String)>, AppError> {
-    let snapshot = session.read()?;
-    let id = resolve(&snapshot, text)?;
-    let graph = snapshot.graph();
-    let scope = snapshot.ask(&id).and_then(|ask| ask.scope.as_ref()).and_then(|scope| graph.ix(scope));
-    let waiting = scope.map(|scope| dependents(&snapshot, scope)).unwrap_or_default();
-    Ok(waiting.into_iter().map(|ix| (graph.id(ix).clone(), graph.issue(ix).title.clone())).collect())
+    session.look(|snapshot| {
+        let (id, graph) = (resolve(snapshot, text)?, snapshot.graph());
+        let scope = snapshot.ask(&id).and_then(|ask| ask.scope.as_ref()).and_then(|scope| graph.ix(scope));
+        let waiting = scope.map(|scope| dependents(snapshot, scope)).unwrap_or_default();
+        Ok(waiting.into_iter().map(|ix| (graph.id(ix).clone(), graph.issue(ix).title.clone())).collect())
+    })
 }

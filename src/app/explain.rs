@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::session::resolve;
 use super::{AppError, Session};
 use crate::model::readiness::{hindrances, ready};
+use crate::model::snapshot::Snapshot;
 
 /// One reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -33,13 +34,16 @@ pub struct Explanation {
 /// # Errors
 /// When there is no such issue.
 pub fn explain(session: &Session, text: &str) -> Result<Explanation, AppError> {
-    let snapshot = session.read()?;
-    let id = resolve(&snapshot, text)?;
+    session.look(|snapshot| of(snapshot, text))
+}
+
+fn of(snapshot: &Snapshot, text: &str) -> Result<Explanation, AppError> {
+    let id = resolve(snapshot, text)?;
     let ix = snapshot.graph().ix(&id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
-    let reasons = hindrances(&snapshot, ix).into_iter().map(|hindrance| ReasonView {
+    let reasons = hindrances(snapshot, ix).into_iter().map(|hindrance| ReasonView {
         code: hindrance.code(),
         text: hindrance.text(),
         issue: hindrance.issue().map(ToString::to_string),
     });
-    Ok(Explanation { id: id.to_string(), ready: ready(&snapshot, ix), reasons: reasons.collect() })
+    Ok(Explanation { id: id.to_string(), ready: ready(snapshot, ix), reasons: reasons.collect() })
 }

@@ -21,7 +21,7 @@ pub fn beads(
         let (_, report) = beads::compile(&snapshot, &lines, session.clock.now(), &session.actor);
         return Ok(Changed { value: report, changed: false });
     }
-    session.change("import beads", |work| {
+    session.change_whole("import beads", |work| {
         let (primitives, report) = beads::compile(&work.snapshot, &lines, work.now, &work.actor);
         work.apply(&primitives)?;
         Ok(report)

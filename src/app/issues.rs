@@ -10,6 +10,7 @@ use crate::model::act::update::{self, Update};
 use crate::model::act::verdict::topic;
 use crate::model::act::{edges, open, packet, retry};
 use crate::model::change::Event;
+use crate::model::frontier::List;
 use crate::model::graph::{EdgeKind, Ix};
 use crate::model::id::{Actor, IssueId};
 use crate::model::issue::{Millis, Process};
@@ -81,9 +82,10 @@ pub fn create(
 /// # Errors
 /// When there is none of that id.
 pub fn get(session: &Session, text: &str) -> Result<IssueView, AppError> {
-    let snapshot = session.read()?;
-    let id = resolve(&snapshot, text)?;
-    Ok(IssueView::of(&snapshot, index(&snapshot, &id)?))
+    session.look(|snapshot| {
+        let id = resolve(snapshot, text)?;
+        Ok(IssueView::of(snapshot, index(snapshot, &id)?))
+    })
 }
 
 /// The issues a filter takes, in the total order.
@@ -105,10 +107,11 @@ pub fn list(session: &Session, filter: &Filter) -> Result<Vec<IssueView>, AppErr
 /// # Errors
 /// When the filter's root is not there.
 pub fn ready(session: &Session, filter: &Filter) -> Result<Vec<ReadyView>, AppError> {
-    let snapshot = session.read()?;
-    let found = ready_issues(&snapshot, filter.within(&snapshot)?);
-    let taken = found.into_iter().filter(|&ix| filter.takes(&snapshot, ix));
-    Ok(taken.map(|ix| ReadyView::of(&snapshot, ix)).collect())
+    session.look(|snapshot| {
+        let found = ready_issues(snapshot, filter.within(snapshot)?);
+        let taken = found.into_iter().filter(|&ix| filter.takes(snapshot, ix));
+        Ok(taken.map(|ix| ReadyView::of(snapshot, ix)).collect())
+    })
 }
 
 /// The children of an issue, in the total order.
@@ -116,12 +119,13 @@ pub fn ready(session: &Session, filter: &Filter) -> Result<Vec<ReadyView>, AppEr
 /// # Errors
 /// When there is no such issue.
 pub fn children(session: &Session, text: &str) -> Result<Vec<IssueView>, AppError> {
-    let snapshot = session.read()?;
-    let graph = snapshot.graph();
-    let ix = index(&snapshot, &resolve(&snapshot, text)?)?;
-    let mut found = graph.children(ix).to_vec();
-    found.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
-    Ok(found.into_iter().map(|ix| IssueView::of(&snapshot, ix)).collect())
+    session.look(|snapshot| {
+        let graph = snapshot.graph();
+        let ix = index(snapshot, &resolve(snapshot, text)?)?;
+        let mut found = graph.children(ix).to_vec();
+        found.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
+        Ok(found.into_iter().map(|ix| IssueView::of(snapshot, ix)).collect())
+    })
 }
 
 /// Changes what an issue says.
@@ -192,13 +196,8 @@ pub fn claim_next(
 
 /// Ready issues first, then those whose lease ran out; both in the total order.
 fn claimable(snapshot: &Snapshot, within: Option<Ix>, now: Millis) -> Vec<Ix> {
-    let graph = snapshot.graph();
     let mut found = ready_issues(snapshot, within);
-    let all = within.map_or_else(|| graph.indices().collect(), |root| graph.subtree(root));
-    let lapsed = |ix: &Ix| graph.issue(*ix).state.claim().is_some_and(|claim| claim.expired(now));
-    let mut expired: Vec<Ix> = all.into_iter().filter(lapsed).collect();
-    expired.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
-    found.extend(expired);
+    found.extend(snapshot.listed(List::Held, within).due_by(now).all());
     found
 }
 
@@ -296,14 +295,15 @@ pub fn close(session: &mut Session, text: &str, wanted: &CloseWish) -> Result<Ch
 /// # Errors
 /// When there is no such issue.
 pub fn cascade_preview(session: &Session, text: &str) -> Result<Vec<(IssueId, String)>, AppError> {
-    let snapshot = session.read()?;
-    let ix = index(&snapshot, &resolve(&snapshot, text)?)?;
-    let below = close::open_below(&snapshot, ix);
-    let titled = below.into_iter().filter_map(|id| {
-        let title = snapshot.graph().get(&id)?.title.clone();
-        Some((id, title))
-    });
-    Ok(titled.collect())
+    session.look(|snapshot| {
+        let ix = index(snapshot, &resolve(snapshot, text)?)?;
+        let below = close::open_below(snapshot, ix);
+        let titled = below.into_iter().filter_map(|id| {
+            let title = snapshot.graph().get(&id)?.title.clone();
+            Some((id, title))
+        });
+        Ok(titled.collect())
+    })
 }
 
 /// Reopens an issue, or gives it back.
@@ -425,7 +425,7 @@ pub fn retry(
 /// # Errors
 /// When there is no such issue.
 pub fn history(session: &Session, text: &str) -> Result<Vec<Event>, AppError> {
-    let id = resolve(&session.read()?, text)?;
+    let id = session.look(|snapshot| resolve(snapshot, text))?;
     Ok(session.store.events(&EventQuery { subject: Some(id), ..EventQuery::default() })?)
 }
 

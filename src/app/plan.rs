@@ -79,7 +79,7 @@ pub fn read(path: &Path) -> Result<Plan, AppError> {
 /// # Errors
 /// When the plan wants to change what has begun; then nothing is written.
 pub fn apply(session: &mut Session, plan: &Plan) -> Result<Changed<PlanReport>, AppError> {
-    session.change("plan apply", |work| carry_out(work, plan))
+    session.change_whole("plan apply", |work| carry_out(work, plan))
 }
 
 /// What applying a plan would do.
@@ -90,7 +90,7 @@ pub fn preview(session: &mut Session, plan: &Plan) -> Result<PlanReport, AppErro
     // Not even what brings a store of an older program up to date is written by a preview.
     session.read()?;
     let mut report = None;
-    let stop = session.change("plan apply", |work| {
+    let stop = session.change_whole("plan apply", |work| {
         report = Some(carry_out(work, plan)?);
         // The transaction is left without a commit: a preview writes nothing.
         Err::<(), _>(AppError::Usage(String::new()))

@@ -20,9 +20,7 @@ use crate::model::tag::{FLOW_REVIEW_GATED, Tag};
 /// # Errors
 /// When the issue is not there, or no policy owns it.
 pub fn show(session: &Session, text: &str) -> Result<RoundsView, AppError> {
-    let snapshot = session.read()?;
-    let id = resolve(&snapshot, text)?;
-    view(&snapshot, &id, &session.config.bounds)
+    session.look(|snapshot| view(snapshot, &resolve(snapshot, text)?, &session.config.bounds))
 }
 
 fn view(snapshot: &Snapshot, id: &IssueId, defaults: &Bounds) -> Result<RoundsView, AppError> {
@@ -33,10 +31,7 @@ fn view(snapshot: &Snapshot, id: &IssueId, defaults: &Bounds) -> Result<RoundsVi
     if !graph.issue(ix).tags.review_gated() && snapshot.scope(&scope).is_none() {
         return Err(AppError::Usage(format!("{scope} is not a scope: it has no tag {FLOW_REVIEW_GATED}")));
     }
-    let ask = snapshot.asks().find(|ask| {
-        let about = ask.scope.as_ref() == Some(&scope);
-        about && graph.get(&ask.id).is_some_and(|issue| !issue.state.closed())
-    });
+    let ask = review_gated::open_asks(snapshot, ix).into_iter().next();
     Ok(RoundsView {
         scope: scope.to_string(),
         max_rounds: review_gated::max_rounds(snapshot, graph.issue(ix), defaults),

@@ -12,7 +12,7 @@ use crate::model::issue::Millis;
 use crate::model::primitive::Primitive;
 use crate::model::record::Bounds;
 use crate::model::snapshot::Snapshot;
-use crate::store::{Revision, Store};
+use crate::store::{Extent, Revision, Store};
 
 /// One actor at one store.
 pub struct Session {
@@ -105,7 +105,7 @@ impl Work {
 }
 
 impl Session {
-    /// A consistent snapshot. Writes nothing.
+    /// A consistent snapshot of everything. Writes nothing.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -113,8 +113,18 @@ impl Session {
         Ok(self.store.snapshot()?.0)
     }
 
+    /// Answers a question from a snapshot of what can move, which costs what it looks at. Writes nothing.
+    ///
+    /// # Errors
+    /// What `question` says, or when the store cannot be read.
+    pub fn look<T>(&self, question: impl FnOnce(&Snapshot) -> Result<T, AppError>) -> Result<T, AppError> {
+        let (mut question, mut answer) = (Some(question), None);
+        self.store.look(&mut |snapshot, _| answer = question.take().map(|question| question(snapshot)))?;
+        answer.unwrap_or_else(|| Err(not_run("a question")))
+    }
+
     /// One transaction: reads, lets `act` decide and apply, and commits what that made. A refused act
-    /// leaves the store as it was.
+    /// leaves the store as it was. What is not on a list, `act` must know the id of.
     ///
     /// # Errors
     /// What `act` says, or what the store says of the commit.
@@ -123,24 +133,45 @@ impl Session {
         cause: &str,
         act: impl FnOnce(&mut Work) -> Result<T, AppError>,
     ) -> Result<Changed<T>, AppError> {
+        self.transact(Extent::Frontier, cause, act)
+    }
+
+    /// The same for an act that walks over all there is.
+    ///
+    /// # Errors
+    /// As for [`Session::change`].
+    pub fn change_whole<T>(
+        &mut self,
+        cause: &str,
+        act: impl FnOnce(&mut Work) -> Result<T, AppError>,
+    ) -> Result<Changed<T>, AppError> {
+        self.transact(Extent::Whole, cause, act)
+    }
+
+    fn transact<T>(
+        &mut self,
+        extent: Extent,
+        cause: &str,
+        act: impl FnOnce(&mut Work) -> Result<T, AppError>,
+    ) -> Result<Changed<T>, AppError> {
         let mut act = Some(act);
         let mut outcome: Option<Result<T, AppError>> = None;
         let mut changed = false;
         let (now, actor, ids) = (self.clock.now(), self.actor.clone(), self.ids.clone());
-        self.store.transact(&mut |snapshot, base| {
+        self.store.transact(extent, &mut |snapshot, base| {
             let act = act.take()?;
-            let ids = ids.stream(&snapshot, base);
             let mut work = Work {
-                snapshot,
+                snapshot: std::mem::take(snapshot),
                 now,
                 actor: actor.clone(),
-                ids,
+                ids: ids.stream(base),
                 base,
                 cause: cause.to_owned(),
                 tick: false,
                 events: Vec::new(),
             };
             let result = act(&mut work);
+            *snapshot = work.snapshot;
             let events = result.is_ok().then_some(work.events);
             outcome = Some(result);
             changed = events.as_ref().is_some_and(|events| !events.is_empty());
@@ -148,12 +179,14 @@ impl Session {
         })?;
         match outcome {
             Some(result) => result.map(|value| Changed { value, changed }),
-            None => Err(AppError::Broken {
-                transition: cause.to_owned(),
-                why: "the store did not run the transaction".to_owned(),
-            }),
+            None => Err(not_run(cause)),
         }
     }
+}
+
+fn not_run(cause: &str) -> AppError {
+    let why = "the store did not run the transaction".to_owned();
+    AppError::Broken { transition: cause.to_owned(), why }
 }
 
 /// The issue that an id or a unique prefix names; an exact match wins.
@@ -165,21 +198,22 @@ pub fn resolve(snapshot: &Snapshot, text: &str) -> Result<IssueId, AppError> {
     if snapshot.graph().ix(&id).is_some() {
         return Ok(id);
     }
-    let matching = snapshot.graph().issues().filter(|issue| issue.id.as_str().starts_with(text));
-    let mut candidates: Vec<&IssueId> = matching.map(|issue| &issue.id).collect();
-    candidates.sort();
+    let candidates = snapshot.graph().starting_with(text, usize::from(NAMED) + 1);
     match candidates.as_slice() {
         [] => Err(AppError::NoIssue(text.to_owned())),
-        [one] => Ok((*one).clone()),
+        [one] => Ok(one.clone()),
         many => {
-            let mut named: Vec<String> = many.iter().take(8).map(|id| id.to_string()).collect();
+            let mut named: Vec<String> = many.iter().take(NAMED.into()).map(|id| id.to_string()).collect();
             if many.len() > named.len() {
-                named.push(format!("and {} more", many.len() - named.len()));
+                named.push("and more".to_owned());
             }
             Err(AppError::Ambiguous { prefix: text.to_owned(), candidates: named })
         }
     }
 }
+
+/// How many of the ids that a prefix may mean are named.
+const NAMED: u8 = 8;
 
 /// The root of the issue that an id or a unique prefix names.
 ///

@@ -88,10 +88,11 @@ pub struct Status {
 /// # Errors
 /// When there is no such issue.
 pub fn root(session: &Session, text: &str) -> Result<RootStatus, AppError> {
-    let snapshot = session.read()?;
-    let id = resolve(&snapshot, text)?;
-    let ix = snapshot.graph().ix(&id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
-    Ok(of(session, &snapshot, snapshot.graph().root(ix)))
+    session.look(|snapshot| {
+        let id = resolve(snapshot, text)?;
+        let ix = snapshot.graph().ix(&id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
+        Ok(of(session, snapshot, snapshot.graph().root(ix)))
+    })
 }
 
 /// Every root with something left to do.

@@ -4,12 +4,14 @@ use serde::Serialize;
 
 use super::session::resolve_root;
 use super::{AppError, Session, Work};
-use crate::engine::{Decision, Transition, Waiting, decide, review_gated, roots_to_move, stuck};
+use crate::engine::{
+    Decision, Transition, Waiting, contradiction_at, decide, is_final, review_gated, roots_to_move,
+};
+use crate::model::frontier::List;
 use crate::model::graph::Ix;
 use crate::model::id::IssueId;
 use crate::model::issue::Millis;
 use crate::model::primitive::Primitive;
-use crate::model::readiness::waits_for_tick;
 use crate::model::record::{Bounds, Scope};
 use crate::model::snapshot::Snapshot;
 
@@ -83,9 +85,8 @@ pub struct RootFailure {
 /// # Errors
 /// When the root is not there, or the store cannot do it.
 pub fn tick(session: &mut Session, text: &str, dry_run: bool) -> Result<TickView, AppError> {
-    let snapshot = session.read()?;
-    let root = resolve_root(&snapshot, text)?;
-    one(session, &snapshot, &root, dry_run)
+    let root = session.look(|snapshot| resolve_root(snapshot, text))?;
+    one(session, &root, dry_run)
 }
 
 /// One tick for each root that has a policy or a container still to move. A root that fails is reported
@@ -94,10 +95,10 @@ pub fn tick(session: &mut Session, text: &str, dry_run: bool) -> Result<TickView
 /// # Errors
 /// When the store cannot be read at all.
 pub fn tick_all(session: &mut Session, dry_run: bool) -> Result<(Vec<TickView>, Vec<RootFailure>), AppError> {
-    let snapshot = session.read()?;
+    let roots = session.look(|snapshot| Ok(roots_to_move(snapshot, session.clock.now())))?;
     let (mut views, mut failures) = (Vec::new(), Vec::new());
-    for root in roots_to_move(&snapshot, session.clock.now()) {
-        match one(session, &snapshot, &root, dry_run) {
+    for root in roots {
+        match one(session, &root, dry_run) {
             Ok(view) => views.push(view),
             Err(error) => failures.push(RootFailure { root, error }),
         }
@@ -105,25 +106,23 @@ pub fn tick_all(session: &mut Session, dry_run: bool) -> Result<(Vec<TickView>, 
     Ok((views, failures))
 }
 
-fn one(
-    session: &mut Session,
-    snapshot: &Snapshot,
-    root: &IssueId,
-    dry_run: bool,
-) -> Result<TickView, AppError> {
+fn one(session: &mut Session, root: &IssueId, dry_run: bool) -> Result<TickView, AppError> {
     let defaults = session.config.bounds.clone();
     let now = session.clock.now();
-    let ix = snapshot.graph().ix(root).ok_or_else(|| AppError::NoIssue(root.to_string()))?;
-    let decision = decide(snapshot, ix, now, &defaults);
-    if dry_run {
-        return preview(session, snapshot, ix, &decision, &defaults);
+    let idle = session.look(|snapshot| {
+        let ix = snapshot.graph().ix(root).ok_or_else(|| AppError::NoIssue(root.to_string()))?;
+        let decision = decide(snapshot, ix, now, &defaults);
+        if dry_run {
+            return preview(session, snapshot, ix, &decision, &defaults).map(Some);
+        }
+        let acts = matches!(decision, Decision::Act(_));
+        Ok((!acts).then(|| report(snapshot, ix, &decision, None, now, &defaults)))
+    })?;
+    match idle {
+        Some(view) => Ok(view),
+        // Somebody may have written since: what is applied is decided again inside the transaction.
+        None => Ok(session.change("tick", |work| act(work, root, &defaults))?.value),
     }
-    if !matches!(decision, Decision::Act(_)) {
-        return Ok(report(snapshot, ix, &decision, None, now, &defaults));
-    }
-    // Somebody may have written since: what is applied is decided again inside the transaction.
-    let changed = session.change("tick", |work| act(work, root, &defaults))?;
-    Ok(changed.value)
 }
 
 fn act(work: &mut Work, root: &IssueId, defaults: &Bounds) -> Result<TickView, AppError> {
@@ -135,14 +134,13 @@ fn act(work: &mut Work, root: &IssueId, defaults: &Bounds) -> Result<TickView, A
     let Decision::Act(transition) = &decision else {
         return Ok(report(&work.snapshot, ix, &decision, None, now, defaults));
     };
-    let before = stuck(&work.snapshot, ix).len();
     let primitives = work.compile(transition, defaults)?;
     work.as_tick(format!("tick {}", transition.kind()));
     work.apply(&primitives).map_err(|error| broken(transition, &error.to_string()))?;
-    let after = stuck(&work.snapshot, ix);
-    if after.len() > before {
-        let why: Vec<String> = after.into_iter().map(|(id, why)| format!("{id}: {why}")).collect();
-        return Err(broken(transition, &why.join("; ")));
+    // A scope whose records contradict the graph is never acted on, so this one's did not before.
+    let about = work.snapshot.graph().ix(transition.subject());
+    if let Some((id, why)) = about.and_then(|scope| contradiction_at(&work.snapshot, scope)) {
+        return Err(broken(transition, &format!("{id}: {why}")));
     }
     Ok(report(&work.snapshot, ix, &decision, Some((&primitives, true)), now, defaults))
 }
@@ -163,7 +161,7 @@ fn preview(
     let Decision::Act(transition) = decision else {
         return Ok(report(snapshot, ix, decision, None, now, defaults));
     };
-    let mut ids = session.ids.stream(snapshot, 0);
+    let mut ids = session.ids.stream(0);
     let mut next_id = || ids.next(snapshot);
     let mut forge = crate::engine::Forge { now, defaults, next_id: &mut next_id };
     let primitives = crate::engine::compile(snapshot, transition, &mut forge)
@@ -190,7 +188,7 @@ fn report(
         Decision::Wait(waiting) => Some(waiting),
         _ => None,
     };
-    let r#final = snapshot.relation().is_final(root);
+    let r#final = is_final(snapshot, root);
     let scope = scope_at_work(snapshot, root, transition, waiting);
     let record = scope.and_then(|ix| snapshot.scope(graph.id(ix)));
     let state = match (&now_wanted, r#final, scope) {
@@ -256,12 +254,7 @@ fn scope_at_work(
     };
     let named = transition.map(Transition::subject).and_then(scope_above);
     let waiting = || waiting.and_then(|waiting| scope_above(&waiting.issue));
-    let unresolved = || {
-        graph.subtree(root).into_iter().find(|&ix| {
-            let gated = graph.issue(ix).tags.review_gated();
-            gated && (waits_for_tick(snapshot, ix) || !snapshot.relation().resolved(ix))
-        })
-    };
+    let unresolved = || snapshot.listed(List::Gated, Some(root)).first(|_| true);
     named.or_else(waiting).or_else(unresolved)
 }
 

@@ -46,10 +46,11 @@ pub struct Validation {
 /// # Errors
 /// When there is no such issue: a root that does not exist is never final.
 pub fn validate(session: &Session, text: &str) -> Result<Validation, AppError> {
-    let snapshot = session.read()?;
-    let id = resolve(&snapshot, text)?;
-    let ix = snapshot.graph().ix(&id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
-    Ok(of(&snapshot, ix))
+    session.look(|snapshot| {
+        let id = resolve(snapshot, text)?;
+        let ix = snapshot.graph().ix(&id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
+        Ok(of(snapshot, ix))
+    })
 }
 
 /// Validates a tree of a snapshot.

@@ -70,7 +70,7 @@ fn shown(post: &Post) -> serde_json::Value {
 /// The topic with the issue's id in full, where a prefix was given.
 fn full_topic(session: &crate::app::Session, topic: &str) -> Result<String, AppError> {
     let Some(text) = topic.strip_prefix("issue:") else { return Ok(topic.to_owned()) };
-    Ok(format!("issue:{}", session_resolve(&session.read()?, text)?))
+    Ok(format!("issue:{}", session.look(|snapshot| session_resolve(snapshot, text))?))
 }
 
 fn post(context: &Context, args: PostArgs) -> Result<u8, AppError> {

@@ -1,5 +1,7 @@
 //! What a human's answer becomes (section 5), as a decision and as primitives.
 
+use std::collections::HashSet;
+
 use super::asks::{self, AskNode};
 use super::decision::Transition;
 use super::forge::Forge;
@@ -154,30 +156,29 @@ pub fn abandon(snapshot: &Snapshot, ask: &IssueId) -> Option<Vec<Primitive>> {
 }
 
 /// Everything that waits, directly or not, for something at or below a node: the transitive `blocks`
-/// closure, without the node itself, in order of arrival. Reviews and asks of other scopes that wait for
+/// closure, without the node itself, oldest first. Reviews and asks of other scopes that wait for
 /// it are not among them: they end through their rounds and answers, or their scopes would be stuck, or
 /// released with nobody asked.
 pub fn dependents(snapshot: &Snapshot, top: Ix) -> Vec<Ix> {
     let graph = snapshot.graph();
     let own = graph.subtree(top);
-    let mut seen: Vec<bool> = vec![false; graph.len()];
-    let mut next = own.clone();
+    let mut seen: HashSet<Ix> = own.iter().copied().collect();
+    let mut next = own;
     let mut found = Vec::new();
-    own.iter().for_each(|&ix| seen[ix] = true);
     while let Some(ix) = next.pop() {
         let waiting = graph.blocks(ix).iter().copied();
         for waiting in waiting.filter(|&waiting| !engines(snapshot, graph.id(waiting))) {
-            if !std::mem::replace(&mut seen[waiting], true) {
+            if seen.insert(waiting) {
                 found.push(waiting);
                 for below in graph.subtree(waiting) {
-                    seen[below] = true;
+                    seen.insert(below);
                     next.push(below);
                 }
             }
         }
     }
     found.retain(|&ix| !snapshot.relation().resolved(ix));
-    found.sort_unstable();
+    found.sort_by_cached_key(|&ix| (graph.issue(ix).created_at, graph.id(ix).clone()));
     found
 }
 

@@ -28,7 +28,8 @@ pub fn decide(snapshot: &Snapshot, root: Ix, now: Millis, defaults: &Bounds) -> 
     }
     if is_final(snapshot, root) {
         let id = snapshot.graph().id(root);
-        let driven = snapshot.graph().issue(root).tags.container() || snapshot.listed(List::ToFinish, Some(root)).any();
+        let driven = snapshot.graph().issue(root).tags.container()
+            || snapshot.listed(List::ToFinish, Some(root)).any();
         return if driven && !snapshot.root_finished(id) {
             Decision::Act(Transition::Finish { root: id.clone() })
         } else {

@@ -14,7 +14,8 @@ pub fn uncovered(snapshot: &Snapshot, root: Ix, defaults: &Bounds) -> Option<Tra
     let graph = snapshot.graph();
     let failed = snapshot.listed(List::Failed, Some(root)).first(|ix| needs_ask(snapshot, root, ix));
     let lost = snapshot.listed(List::StepsLost, Some(root)).first(|ix| steps_used_up(snapshot, ix, defaults));
-    let first = failed.into_iter().chain(lost).min_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()))?;
+    let first =
+        failed.into_iter().chain(lost).min_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()))?;
     let issue = graph.id(first).clone();
     Some(match Some(first) == failed {
         true => Transition::EscalateFailure { issue },

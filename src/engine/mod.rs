@@ -15,8 +15,8 @@ mod waiting;
 
 pub use answers::dependents;
 pub use compile::compile;
-pub use decide::decide;
+pub use decide::{decide, is_final};
 pub use decision::{Actor, Cause, Decision, Transition, Waiting};
 pub use forge::Forge;
 pub use roots::roots_to_move;
-pub use waiting::stuck;
+pub use waiting::{contradiction_at, stuck};

@@ -14,7 +14,7 @@ use super::snapshot::Snapshot;
 use super::source::{Derived, Part, Place, Source};
 use super::tag::{IMPORT_OPEN_BELOW_CLOSED, Kind};
 
-/// A list of issues.
+/// A list of issues. Stores know a list by its place here, so new ones come last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum List {
     /// A worker may take it.
@@ -78,6 +78,11 @@ impl List {
     /// The list's bit in [`Lists`].
     pub const fn bit(self) -> u32 {
         1 << self as u32
+    }
+
+    /// Whether what lies deepest comes first.
+    pub fn innermost_first(self) -> bool {
+        self == List::Judged
     }
 
     /// Whether an issue is on the list.
@@ -170,6 +175,11 @@ fn running(snapshot: &Snapshot, ix: Ix) -> bool {
 pub struct Lists(pub u32);
 
 impl Lists {
+    /// Whether a list is among them.
+    pub fn has(self, list: List) -> bool {
+        self.0 & list.bit() != 0
+    }
+
     /// The lists a store keeps an issue on. Below work that was imported open under something closed,
     /// nobody walks down to find what a change above lets go on; so there what comes from above is only
     /// looked at when the list is read.
@@ -188,6 +198,7 @@ pub fn derived(snapshot: &Snapshot, ix: Ix) -> Derived {
     Derived {
         root: graph.id(graph.root(ix)).clone(),
         depth: graph.depth(ix),
+        priority: graph.issue(ix).priority,
         standing: *graph.standing(ix),
         lists: Lists::of(snapshot, ix),
         due: graph.issue(ix).state.claim().map(|claim| claim.expires_at),
@@ -197,7 +208,7 @@ pub fn derived(snapshot: &Snapshot, ix: Ix) -> Derived {
 /// The place of an issue, so many levels down, in a list.
 pub fn place(list: List, issue: &Issue, depth: u32) -> Place {
     Place {
-        depth: Reverse(if list == List::Judged { depth } else { 0 }),
+        depth: Reverse(if list.innermost_first() { depth } else { 0 }),
         priority: issue.priority,
         created_at: issue.created_at,
         id: issue.id.clone(),
@@ -208,19 +219,22 @@ pub fn place(list: List, issue: &Issue, depth: u32) -> Place {
 const FIRST_PAGE: usize = 2;
 const PAGE: usize = 24;
 
-/// A list, or the part of it below a root, to be looked through.
+/// A list, or the part of it at or below a node, to be looked through.
 #[derive(Debug, Clone, Copy)]
 pub struct Listed<'s> {
     snapshot: &'s Snapshot,
     list: List,
     root: Option<Ix>,
+    /// Only what lies at or below this node, where that is not the root.
+    below: Option<Ix>,
     due_by: Option<Millis>,
 }
 
 impl<'s> Listed<'s> {
-    /// A list of a snapshot; `root` is a node without parent.
-    pub fn of(snapshot: &'s Snapshot, list: List, root: Option<Ix>) -> Self {
-        Listed { snapshot, list, root, due_by: None }
+    /// A list of a snapshot, or what is on it at or below a node.
+    pub fn of(snapshot: &'s Snapshot, list: List, top: Option<Ix>) -> Self {
+        let root = top.map(|top| snapshot.graph().root(top));
+        Listed { snapshot, list, root, below: top.filter(|_| top != root), due_by: None }
     }
 
     /// Only leases that end by then.
@@ -312,6 +326,8 @@ impl<'s> Listed<'s> {
 
     fn takes(&self, ix: Ix) -> bool {
         let due = |ix: Ix| self.snapshot.graph().issue(ix).state.claim().map(|claim| claim.expires_at);
-        self.due_by.is_none_or(|by| due(ix).is_some_and(|due| due <= by)) && self.list.has(self.snapshot, ix)
+        self.below.is_none_or(|top| self.snapshot.graph().at_or_below(ix, top))
+            && self.due_by.is_none_or(|by| due(ix).is_some_and(|due| due <= by))
+            && self.list.has(self.snapshot, ix)
     }
 }

@@ -137,11 +137,5 @@ pub fn waits_for_tick(snapshot: &Snapshot, ix: Ix) -> bool {
 
 /// Every ready issue at or below `root`, or anywhere, in the total order: priority, age, id.
 pub fn ready_issues(snapshot: &Snapshot, below: Option<Ix>) -> Vec<Ix> {
-    let graph = snapshot.graph();
-    let root = below.map(|ix| graph.root(ix));
-    let mut found = snapshot.listed(List::Ready, root).all();
-    if let Some(top) = below.filter(|&ix| Some(ix) != root) {
-        found.retain(|&ix| graph.at_or_below(ix, top));
-    }
-    found
+    snapshot.listed(List::Ready, below).all()
 }

@@ -27,6 +27,8 @@ pub struct Derived {
     pub root: IssueId,
     /// How many ancestors it has.
     pub depth: u32,
+    /// How urgent it is: a part of its place in every list.
+    pub priority: Priority,
     /// Its standing.
     pub standing: Standing,
     /// The lists it is on.

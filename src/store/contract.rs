@@ -13,6 +13,15 @@ use crate::model::snapshot::Snapshot;
 /// The number of the last event of a store; 0 when it has none.
 pub type Revision = u64;
 
+/// How much of the graph a transaction works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it, in memory.
+    Whole,
+    /// What it asks for, piece by piece.
+    Frontier,
+}
+
 /// Which events to read, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventQuery {
@@ -61,10 +70,18 @@ pub trait Store {
         Ok(())
     }
 
+    /// Reads at one moment. `read` gets a snapshot of what can move: it loads from the store what it is
+    /// asked for, and only what is on a list is found without knowing its id. Writes nothing.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or the snapshot was asked for what only a whole one has.
+    fn look(&self, read: &mut dyn FnMut(&Snapshot, Revision)) -> Result<(), StoreError>;
+
     /// One write transaction. `work` is called at most once, with the snapshot as it is while nobody
-    /// else can write. `Some(events)` commits them, all or none: they are numbered from the revision
-    /// plus one without gaps, and folding them over that snapshot gives the next one. `None`, and
-    /// an empty list, leave the store as it was, to the byte.
+    /// else can write, as much of it as was asked for. `Some(events)` commits them, all or none: they are
+    /// numbered from the revision plus one without gaps, and folding them over that snapshot gives the
+    /// next one; those that `work` has not folded into it are folded after it. `None`, and an empty list,
+    /// leave the store as it was, to the byte.
     ///
     /// Returns the revision after the transaction.
     ///
@@ -72,7 +89,8 @@ pub trait Store {
     /// [`StoreError::Busy`] when others wrote for longer than the deadline; then nothing was applied.
     fn transact(
         &mut self,
-        work: &mut dyn FnMut(Snapshot, Revision) -> Option<Vec<Event>>,
+        extent: Extent,
+        work: &mut dyn FnMut(&mut Snapshot, Revision) -> Option<Vec<Event>>,
     ) -> Result<Revision, StoreError>;
 
     /// The events a query asks for.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::contract::{EventQuery, PostQuery, Revision, Store, StoreError, Topic};
+use super::contract::{EventQuery, Extent, PostQuery, Revision, Store, StoreError, Topic};
 use super::numbering;
 use crate::model::change::{Change, Event};
 use crate::model::record::Post;
@@ -41,15 +41,25 @@ impl Store for Memory {
         Ok((self.snapshot.clone(), self.events.len() as Revision))
     }
 
+    fn look(&self, read: &mut dyn FnMut(&Snapshot, Revision)) -> Result<(), StoreError> {
+        read(&self.snapshot, self.events.len() as Revision);
+        Ok(())
+    }
+
     fn transact(
         &mut self,
-        work: &mut dyn FnMut(Snapshot, Revision) -> Option<Vec<Event>>,
+        _extent: Extent,
+        work: &mut dyn FnMut(&mut Snapshot, Revision) -> Option<Vec<Event>>,
     ) -> Result<Revision, StoreError> {
-        let events = work(self.snapshot.clone(), self.events.len() as Revision).unwrap_or_default();
+        let mut snapshot = self.snapshot.clone();
+        let before = snapshot.folded();
+        let events = work(&mut snapshot, self.events.len() as Revision).unwrap_or_default();
         numbering::check(&events, self.events.len() as Revision)?;
-        for event in events {
-            self.snapshot.fold(&event.change, event.at);
-            self.events.push(event);
+        if !events.is_empty() {
+            let folded = snapshot.folded() - before;
+            events.iter().skip(folded).for_each(|event| snapshot.fold(&event.change, event.at));
+            self.snapshot = snapshot;
+            self.events.extend(events);
         }
         Ok(self.events.len() as Revision)
     }

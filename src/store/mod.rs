@@ -5,4 +5,4 @@ pub mod memory;
 mod numbering;
 pub mod sqlite;
 
-pub use contract::{EventQuery, PostQuery, Revision, Store, StoreError, Topic};
+pub use contract::{EventQuery, Extent, PostQuery, Revision, Store, StoreError, Topic};

@@ -7,6 +7,7 @@ use super::step::{StepEnd, StepPlan, run_step};
 use crate::app::tick::{TickView, tick};
 use crate::app::{AppError, Session};
 use crate::model::act::claim::Role;
+use crate::model::frontier::List;
 use crate::model::graph::Ix;
 use crate::model::id::IssueId;
 use crate::model::primitive::Primitive;
@@ -195,11 +196,12 @@ fn take_back(
     root: &IssueId,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(), AppError> {
-    let snapshot = session.read()?;
-    let graph = snapshot.graph();
-    let below = graph.ix(root).map(|ix| graph.subtree(ix)).unwrap_or_default();
-    for ix in below {
-        let issue = graph.issue(ix);
+    let held = session.look(|snapshot| {
+        let graph = snapshot.graph();
+        let held = graph.ix(root).map(|ix| snapshot.listed(List::Held, Some(ix)).all()).unwrap_or_default();
+        Ok(held.into_iter().map(|ix| graph.issue(ix).clone()).collect::<Vec<_>>())
+    })?;
+    for issue in held {
         let Some(claim) = issue.state.claim() else { continue };
         let dead = claim.runner.as_ref().is_some_and(|runner| runner::liveness(runner) == Liveness::Dead);
         if !dead {

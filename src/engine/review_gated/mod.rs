@@ -8,7 +8,7 @@ mod state;
 pub use decide::{opening, verdict_or_failure};
 pub use rounds::{accept, escalate, grant, max_rounds, next_round, notes_of, open_first};
 pub use shape::contradiction;
-pub use state::{ScopeState, state};
+pub use state::{ScopeState, open_asks, state};
 
 use crate::model::graph::Ix;
 use crate::model::issue::Outcome;

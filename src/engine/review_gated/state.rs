@@ -2,8 +2,9 @@
 
 use super::{contradiction, live};
 use crate::engine::progress;
+use crate::model::frontier::List;
 use crate::model::graph::Ix;
-use crate::model::record::{AskKind, Opinion, ScopeEnd};
+use crate::model::record::{Ask, AskKind, Opinion, ScopeEnd};
 use crate::model::snapshot::Snapshot;
 
 /// Where a scope stands.
@@ -49,6 +50,14 @@ impl ScopeState {
     }
 }
 
+/// The open asks about a scope's rounds.
+pub fn open_asks(snapshot: &Snapshot, scope: Ix) -> Vec<&Ask> {
+    let graph = snapshot.graph();
+    let asking = snapshot.listed(List::Asking, Some(graph.root(scope))).all().into_iter();
+    let asks = asking.filter_map(|ix| snapshot.ask(graph.id(ix)));
+    asks.filter(|ask| ask.scope.as_ref() == Some(graph.id(scope))).collect()
+}
+
 /// The state of a node with the policy's tag.
 pub fn state(snapshot: &Snapshot, ix: Ix) -> ScopeState {
     let graph = snapshot.graph();
@@ -66,12 +75,7 @@ pub fn state(snapshot: &Snapshot, ix: Ix) -> ScopeState {
     if contradiction(snapshot, scope).is_some() {
         return ScopeState::Stuck;
     }
-    let open_ask = |kind: AskKind| {
-        snapshot.asks().any(|ask| {
-            let about = ask.scope.as_ref() == Some(id) && ask.kind == kind;
-            about && graph.get(&ask.id).is_some_and(|issue| !issue.state.closed())
-        })
-    };
+    let open_ask = |kind: AskKind| open_asks(snapshot, ix).into_iter().any(|ask| ask.kind == kind);
     if open_ask(AskKind::Handoff) {
         return ScopeState::HandedOff;
     }

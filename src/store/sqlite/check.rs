@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use rusqlite::Connection;
 
+use super::derived;
 use super::fault::Stopped;
 use super::mark::{self, Mark};
 use super::open::{self, Access, Handle, Options};
@@ -138,6 +139,7 @@ pub(super) fn examine_open(
                 Err(_) => unreplayed(),
             };
             found.add("tables", finding);
+            found.add("derived", at.finding(derivation(&tx, &snapshot))?);
             found.snapshot = Some(snapshot);
         }
         Err(stopped) => found.add("tables", Finding::Fault(at.fault(stopped)?)),
@@ -245,6 +247,14 @@ fn marked(conn: &Connection, mark: &Mark) -> Result<Finding, Stopped> {
         Mark::Missing => "there is none; the next commit writes it".to_owned(),
         Mark::Garbled => "it cannot be read; the next commit writes it anew".to_owned(),
     }))
+}
+
+/// What is kept beside the issues follows from the tables.
+fn derivation(conn: &Connection, snapshot: &Snapshot) -> Result<Finding, Stopped> {
+    Ok(match derived::difference(conn, snapshot)? {
+        Some(what) => Finding::Fault(what),
+        None => Finding::Sound("it is what follows from the tables".to_owned()),
+    })
 }
 
 /// Posts are no part of a snapshot, so they are held against the events by themselves.

@@ -19,12 +19,19 @@ pub(super) struct Columns<'r> {
     row: &'r Row<'r>,
     table: &'static Table,
     next: usize,
+    /// How many columns of other tables come first.
+    before: usize,
 }
 
 impl<'r> Columns<'r> {
     /// Starts at the first column of a row that was selected with all columns of its table.
     pub(super) fn of(row: &'r Row<'r>, table: &'static Table) -> Self {
-        Columns { row, table, next: 0 }
+        Columns { row, table, next: 0, before: 0 }
+    }
+
+    /// The table's columns come after so many others.
+    pub(super) fn start_at(&mut self, before: usize) {
+        (self.next, self.before) = (before, before);
     }
 
     /// Leaves a column out.
@@ -33,8 +40,8 @@ impl<'r> Columns<'r> {
     }
 
     fn damaged(&self, why: &dyn Display) -> StoreError {
-        let name = self.table.columns.get(self.next - 1).unwrap_or(&"?");
-        let row = match self.row.get_ref(0) {
+        let name = self.table.columns.get(self.next - self.before - 1).unwrap_or(&"?");
+        let row = match self.row.get_ref(self.before) {
             Ok(ValueRef::Integer(key)) => key.to_string(),
             Ok(ValueRef::Text(key)) => format!("{:?}", String::from_utf8_lossy(key)),
             _ => "?".to_owned(),

@@ -1,6 +1,7 @@
 //! Reading: the whole snapshot, and the lists that queries ask for. One statement for each table,
 //! none for each row. Nothing here writes.
 
+use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row};
 
 use super::chain::Head;
@@ -8,8 +9,10 @@ use super::fault::Stopped;
 use super::row;
 use super::table::Table;
 use crate::model::change::Event;
+use crate::model::id::IssueId;
 use crate::model::record::Post;
 use crate::model::snapshot::{Parts, Snapshot};
+use crate::model::source::Derived;
 use crate::store::{EventQuery, PostQuery, Revision, StoreError, Topic};
 
 /// The number of the last event.
@@ -72,7 +75,7 @@ fn all<T>(
     some(conn, &table.select(rest), (), read)
 }
 
-fn some<T>(
+pub(super) fn some<T>(
     conn: &Connection,
     sql: &str,
     params: impl Params,
@@ -85,6 +88,17 @@ fn some<T>(
         found.push(read(row)?);
     }
     Ok(found)
+}
+
+/// What is derived of every issue.
+pub(super) fn derived(conn: &Connection) -> Result<Vec<(IssueId, Derived)>, Stopped> {
+    all(conn, &row::STANDING, "", |row| row::standing_from(row, 0))
+}
+
+/// Whether a list has an entry.
+pub(super) fn has_entry(conn: &Connection, entry: Vec<Value>) -> Result<bool, Stopped> {
+    let found = some(conn, &row::FRONTIER.exists(), rusqlite::params_from_iter(entry), |_| Ok(()))?;
+    Ok(!found.is_empty())
 }
 
 /// The latest so many, for LIMIT; a negative number is no limit.

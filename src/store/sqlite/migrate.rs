@@ -47,8 +47,8 @@ pub(super) fn bring_up_to_date(handle: &mut Handle) -> Result<Option<Upgraded>, 
 /// Migrates a copy, which has nobody else at it and needs no backup.
 pub(super) fn migrate_copy(copy: &mut Handle) -> Result<(), StoreError> {
     let started = Instant::now();
-    let mut migrate = || -> Result<(), Stopped> {
-        let tx = copy.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let migrate = || -> Result<(), Stopped> {
+        let tx = Transaction::new_unchecked(&copy.conn, TransactionBehavior::Immediate)?;
         let from = schema::check_against(&tx, &copy.place.file, MIGRATIONS)?;
         schema::apply(&tx, MIGRATIONS, from)?;
         Ok(tx.commit()?)
@@ -70,7 +70,7 @@ fn climb(
     if schema::version(conn).map_err(|e| explained(e.into()))? == to as i64 {
         return Ok(None);
     }
-    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate);
+    let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate);
     let tx = tx.map_err(|e| explained(e.into()))?;
     // Again, now that nobody else writes: of two that want to, the second finds it done.
     let from = schema::check_against(&tx, &place.file, migrations).map_err(explained)?;
@@ -203,7 +203,7 @@ mod tests {
     fn a_connection_that_ends_half_way_leaves_the_store_wholly_old() {
         let folder = stored();
         let mut handle = opened(folder.path());
-        let tx = handle.conn.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+        let tx = Transaction::new_unchecked(&handle.conn, TransactionBehavior::Immediate).unwrap();
         schema::apply(&tx, &next(count_letters), MIGRATIONS.len()).unwrap();
         std::mem::forget(tx);
         drop(handle);

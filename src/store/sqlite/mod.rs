@@ -5,6 +5,7 @@ mod backup;
 mod chain;
 mod check;
 mod column;
+mod derived;
 mod fault;
 mod filesystem;
 mod init;
@@ -20,6 +21,7 @@ mod replay;
 mod restore;
 mod row;
 mod schema;
+mod source;
 mod store;
 mod table;
 

@@ -1,6 +1,7 @@
 //! The recipe of a connection. Each line is there because somebody lost data, or could have, without
 //! it; the order matters.
 
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
@@ -69,7 +70,7 @@ pub(super) enum Access {
 /// An open database, and what has to be done before it is closed.
 #[derive(Debug)]
 pub(super) struct Handle {
-    pub conn: Connection,
+    pub conn: Rc<Connection>,
     pub place: Place,
     /// Whether this connection has committed anything.
     pub wrote: bool,
@@ -126,7 +127,7 @@ fn connect(place: Place, options: &Options, access: Access) -> Result<Handle, St
     conn.busy_handler(Some(patience::until(options.deadline)))?;
     // Next, so that no later refusal changes a foreign file: merely closing can checkpoint.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    let handle = Handle { conn, place, wrote: false };
+    let handle = Handle { conn: Rc::new(conn), place, wrote: false };
 
     harden(&handle.conn, options.synchronous)?;
     if access == Access::Alone {

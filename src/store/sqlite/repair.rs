@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::backup::{self, Copied, Proof, head_of};
 use super::chain::Head;
@@ -15,7 +15,7 @@ use super::mark::{self, Mark};
 use super::open::{self, Access, Options};
 use super::place::Place;
 use super::replay::{difference, replay};
-use super::{load, persist, row};
+use super::{derived, load, persist, row};
 use crate::store::StoreError;
 
 /// What to make again.
@@ -39,7 +39,7 @@ pub fn repair(folder: &Path, kept: &Path, what: Repair, options: &Options) -> Re
     let mut head = head_of(&handle)?;
     if what.tables {
         let started = Instant::now();
-        head = rebuild(&mut handle.conn)
+        head = rebuild(&handle.conn)
             .map_err(|stopped| stopped.explain(&handle.place.file, "rebuild the tables", started))?;
         handle.wrote = true;
     }
@@ -64,16 +64,17 @@ pub fn refresh_mark(folder: &Path, options: &Options) -> Result<bool, StoreError
 }
 
 /// In one transaction: empties the tables, replays the events into them, and looks at the result.
-fn rebuild(conn: &mut Connection) -> Result<Head, Stopped> {
+fn rebuild(conn: &Connection) -> Result<Head, Stopped> {
     // What is deleted may dangle; what is made is looked at before it is committed.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, false)?;
-    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for table in row::PROJECTED {
+    let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
+    for table in [&row::FRONTIER, &row::STANDING].into_iter().chain(row::PROJECTED) {
         tx.execute(&format!("DELETE FROM {}", table.name), ())?;
     }
     tx.execute_batch("REINDEX")?;
     let damaged = |what: String| Stopped::from(StoreError::Damaged { what });
     let made = replay(&tx, |event| persist::project(&tx, event))?.map_err(|b| damaged(b.describe()))?;
+    derived::rebuild(&tx)?;
     for finding in [integrity(&tx)?, references(&tx)?] {
         if let Finding::Fault(what) = finding {
             return Err(damaged(format!("the tables cannot be made again in this file: {what}")));

@@ -8,6 +8,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::backup::{give_name, head_of, overwrite, sync, temporary, verify_up_to_date, write_pages};
@@ -139,7 +140,9 @@ fn replace(mut live: Handle, verified: &Handle, head: Head, kept: &Place) -> Res
 
     // Between the two there is no mark, which is fine; the old one would contradict the new store.
     mark::remove(&live.place)?;
-    overwrite(&verified.conn, &mut live.conn).map_err(|e| e.explain(&path, "write the store", started))?;
+    let shared = || StoreError::Unfit { what: "the connection is in use".to_owned() };
+    let conn = Rc::get_mut(&mut live.conn).ok_or_else(shared)?;
+    overwrite(&verified.conn, conn).map_err(|e| e.explain(&path, "write the store", started))?;
     live.wrote = true;
     mark::write(&live.place, head).ok();
     Ok(())

@@ -2,6 +2,7 @@
 
 mod issue;
 mod record;
+mod standing;
 
 use super::table::Table;
 
@@ -14,6 +15,40 @@ pub(super) use record::{
     id_from, id_row, link_from, numbered_post_from, plan_from, plan_row, post_from, post_row, round_from,
     round_row, scope_from, scope_row, topic_from,
 };
+
+pub(super) use standing::{FRONTIER, STANDING, entry_row, level, standing_from, standing_row};
+
+use rusqlite::Row;
+
+use crate::model::source::Stored;
+use crate::store::StoreError;
+
+/// Issues `i` with what is derived of them, `s`.
+pub(super) fn stored(rest: &str) -> String {
+    format!("{} FROM issues i JOIN standing s ON s.id = i.id {rest}", stored_columns())
+}
+
+/// The same in the order of the entries `f` of a list.
+pub(super) fn listed(rest: &str) -> String {
+    format!(
+        "{} FROM frontier f JOIN standing s ON s.id = f.id JOIN issues i ON i.id = f.id {rest}",
+        stored_columns()
+    )
+}
+
+fn stored_columns() -> String {
+    let of = |letter: char, table: &Table| -> Vec<String> {
+        table.columns.iter().map(|column| format!("{letter}.{column}")).collect()
+    };
+    format!("SELECT {}, {}", of('i', &ISSUES).join(", "), of('s', &STANDING).join(", "))
+}
+
+/// An issue with what is derived of it.
+pub(super) fn stored_from(row: &Row<'_>) -> Result<Stored, StoreError> {
+    let (issue, parent, _) = issue_from(row)?;
+    let (_, derived) = standing_from(row, ISSUES.columns.len())?;
+    Ok(Stored { issue, parent, derived })
+}
 
 /// The tables that follow from the events; those that name rows of others come first.
 pub(super) static PROJECTED: [&Table; 10] =

@@ -1,20 +1,23 @@
 //! The store as its callers see it.
 
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Instant;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::chain::Head;
 use super::fault::Stopped;
 use super::open::{self, Handle, Options};
 use super::place::Place;
-use super::{init, load, mark, migrate, persist, schema};
+use super::source::Rows;
+use super::{derived, init, load, mark, migrate, persist, schema};
 use crate::model::change::Event;
 use crate::model::record::Post;
 use crate::model::snapshot::Snapshot;
+use crate::model::source::Source;
 use crate::store::numbering;
-use crate::store::{EventQuery, PostQuery, Revision, Store, StoreError, Topic};
+use crate::store::{EventQuery, Extent, PostQuery, Revision, Store, StoreError, Topic};
 
 /// A store in a folder: one SQLite file in WAL mode. Any number of processes may have it open; each
 /// thread wants its own.
@@ -88,23 +91,40 @@ impl Sqlite {
 
 /// One write transaction. Whatever goes wrong in it, dropping it takes everything back.
 fn write(
-    conn: &mut Connection,
+    conn: &Rc<Connection>,
     path: &Path,
-    work: &mut dyn FnMut(Snapshot, Revision) -> Option<Vec<Event>>,
+    extent: Extent,
+    work: &mut dyn FnMut(&mut Snapshot, Revision) -> Option<Vec<Event>>,
 ) -> Result<(Revision, Option<Head>), Stopped> {
     // IMMEDIATE: a transaction that reads first and then wants to write ignores the busy handler, and
     // loses against everyone who wrote meanwhile.
-    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     schema::current(&tx, path)?;
     let mut head = load::head(&tx)?;
-    let events = work(load::snapshot(&tx)?, head.seq).unwrap_or_default();
+    let rows = Rows::over(conn);
+    let mut snapshot = match extent {
+        Extent::Frontier => Snapshot::from_source(Rc::clone(&rows) as Rc<dyn Source>),
+        Extent::Whole => {
+            let mut snapshot = load::snapshot(&tx)?;
+            snapshot.track(derived::of_whole(&tx, &snapshot)?);
+            snapshot
+        }
+    };
+    let events = work(&mut snapshot, head.seq).unwrap_or_default();
     numbering::check(&events, head.seq)?;
     if events.is_empty() {
+        rows.end()?;
         return Ok((head.seq, None));
     }
+    let folded = snapshot.folded();
+    events.iter().skip(folded).for_each(|event| snapshot.fold(&event.change, event.at));
+    // The lists are read from rows as they were before this transaction, so that goes first.
+    let changed = derived::changed(&snapshot);
+    rows.end()?;
     for event in &events {
         head = Head { seq: event.seq, hash: persist::event(&tx, event, head.hash)? };
     }
+    derived::write(&tx, &snapshot, &changed)?;
     tx.commit()?;
     Ok((head.seq, Some(head)))
 }
@@ -127,9 +147,19 @@ impl Store for Sqlite {
         Ok(())
     }
 
+    fn look(&self, read: &mut dyn FnMut(&Snapshot, Revision)) -> Result<(), StoreError> {
+        self.read(|conn| {
+            let rows = Rows::over(&self.handle.conn);
+            let snapshot = Snapshot::from_source(Rc::clone(&rows) as Rc<dyn Source>);
+            read(&snapshot, load::revision(conn)?);
+            rows.end()
+        })
+    }
+
     fn transact(
         &mut self,
-        work: &mut dyn FnMut(Snapshot, Revision) -> Option<Vec<Event>>,
+        extent: Extent,
+        work: &mut dyn FnMut(&mut Snapshot, Revision) -> Option<Vec<Event>>,
     ) -> Result<Revision, StoreError> {
         self.bring_up_to_date()?;
         let path = self.file().to_owned();
@@ -137,7 +167,7 @@ impl Store for Sqlite {
         let Handle { conn, wrote, place } = &mut self.handle;
         let explained = |stopped: Stopped| stopped.explain(&path, "write the store", started);
 
-        let (revision, committed) = write(conn, &path, work).map_err(explained)?;
+        let (revision, committed) = write(conn, &path, extent, work).map_err(explained)?;
         if let Some(head) = committed {
             *wrote = true;
             // The change is made, whatever becomes of the mark.

@@ -48,6 +48,11 @@ impl Table {
         format!("DELETE FROM {} WHERE {}", self.name, self.keyed())
     }
 
+    /// Whether a row is there.
+    pub(super) fn exists(&self) -> String {
+        format!("SELECT 1 FROM {} WHERE {}", self.name, self.keyed())
+    }
+
     fn keyed(&self) -> String {
         let keys: Vec<String> =
             self.key.iter().enumerate().map(|(n, key)| format!("{key} = ?{}", n + 1)).collect();
