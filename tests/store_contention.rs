@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 
 use roundgate::model::change::Change;
 use roundgate::model::graph::EdgeKind;
+use roundgate::model::snapshot::Snapshot;
 use roundgate::store::sqlite::{Options, Sqlite};
-use roundgate::store::{EventQuery, PostQuery, Store, StoreError};
+use roundgate::store::{EventQuery, Extent, PostQuery, Store, StoreError};
 use store_fixture::{commit, created, events, plain, post};
 use story::{edge, story};
 use tempfile::TempDir;
@@ -97,7 +98,7 @@ fn who_waits_longer_than_the_deadline_is_told_so_and_nothing_is_written() {
     let (_above, folder, mut holder) = store();
     let deadline = Duration::from_millis(60);
     let mut other = Sqlite::open_with(&folder, &Options { deadline, ..Options::default() }).unwrap();
-    let work = &mut |_, _| {
+    let work = &mut |_: &mut Snapshot, _| {
         let started = Instant::now();
         let busy = commit(&mut other, vec![post("t", "other", 1)]);
         match busy {
@@ -110,14 +111,15 @@ fn who_waits_longer_than_the_deadline_is_told_so_and_nothing_is_written() {
         assert_eq!(other.snapshot().unwrap().1, 0);
         None
     };
-    holder.transact(work).unwrap();
+    holder.transact(Extent::Frontier, work).unwrap();
     assert_eq!(commit(&mut other, vec![post("t", "later", 1)]).unwrap(), 1);
 }
 
 #[test]
 fn work_that_panics_leaves_nothing_behind_and_nobody_waiting() {
     let (_above, folder, mut store) = store();
-    let panicked = catch_unwind(AssertUnwindSafe(|| store.transact(&mut |_, _| panic!("on purpose"))));
+    let panicked =
+        catch_unwind(AssertUnwindSafe(|| store.transact(Extent::Frontier, &mut |_, _| panic!("on purpose"))));
     assert!(panicked.is_err());
     let mut other =
         Sqlite::open_with(&folder, &Options { deadline: Duration::ZERO, ..Options::default() }).unwrap();
@@ -153,8 +155,8 @@ fn work_without_events_writes_not_a_byte() {
     commit(&mut store, vec![created(plain("rg-a", 1), None)]).unwrap();
     let before = bytes(&folder);
     assert!(before.contains_key("roundgate.db-wal"));
-    store.transact(&mut |_, _| None).unwrap();
-    store.transact(&mut |_, _| Some(events(Vec::new(), 1))).unwrap();
+    store.transact(Extent::Frontier, &mut |_, _| None).unwrap();
+    store.transact(Extent::Frontier, &mut |_, _| Some(events(Vec::new(), 1))).unwrap();
     assert_eq!(bytes(&folder), before);
 }
 
@@ -173,7 +175,7 @@ fn reading_leaves_no_file_and_no_changed_byte_behind() {
     store.events(&EventQuery::default()).unwrap();
     store.posts(&PostQuery::default()).unwrap();
     store.topics("").unwrap();
-    store.transact(&mut |_, _| None).unwrap();
+    store.transact(Extent::Frontier, &mut |_, _| None).unwrap();
     drop(store);
     assert_eq!(names(&folder), ["roundgate.db", "roundgate.mark"]);
     assert_eq!(bytes(&folder), before);

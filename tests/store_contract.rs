@@ -10,7 +10,7 @@ use roundgate::model::change::{Change, Event, Field};
 use roundgate::model::snapshot::Snapshot;
 use roundgate::store::memory::Memory;
 use roundgate::store::sqlite::Sqlite;
-use roundgate::store::{EventQuery, PostQuery, Store, StoreError, Topic};
+use roundgate::store::{EventQuery, Extent, PostQuery, Store, StoreError, Topic};
 use store_fixture::{commit, created, events, id, plain, post};
 use story::story;
 
@@ -82,19 +82,19 @@ fn a_transaction_commits_all_its_events(store: &mut dyn Store) {
 
 fn work_without_events_leaves_the_store_as_it_was(store: &mut dyn Store) {
     commit(store, vec![created(plain("rg-a", 1), None)]).expect("a commit");
-    assert_eq!(store.transact(&mut |_, _| None).expect("nothing"), 1);
-    assert_eq!(store.transact(&mut |_, _| Some(Vec::new())).expect("nothing"), 1);
+    assert_eq!(store.transact(Extent::Frontier, &mut |_, _| None).expect("nothing"), 1);
+    assert_eq!(store.transact(Extent::Frontier, &mut |_, _| Some(Vec::new())).expect("nothing"), 1);
     assert_eq!(all_events(store).len(), 1);
 }
 
 fn work_is_called_once_with_the_state_at_that_moment(store: &mut dyn Store) {
     commit(store, vec![created(plain("rg-a", 1), None)]).expect("a commit");
     let mut seen = Vec::new();
-    let work = &mut |snapshot: Snapshot, revision| {
+    let work = &mut |snapshot: &mut Snapshot, revision| {
         seen.push((snapshot.graph().len(), revision));
         None
     };
-    store.transact(work).expect("a transaction");
+    store.transact(Extent::Whole, work).expect("a transaction");
     assert_eq!(seen, [(1, 1)]);
 }
 
@@ -110,7 +110,7 @@ fn events_with_a_wrong_number_are_refused_and_nothing_is_written(store: &mut dyn
     commit(store, vec![post("t", "one", 1)]).expect("a commit");
     for wrong in [0, 2, 7] {
         let bundle = events(vec![post("t", "two", 1), post("t", "three", 1)], wrong);
-        let refused = store.transact(&mut |_, _| Some(bundle.clone()));
+        let refused = store.transact(Extent::Frontier, &mut |_, _| Some(bundle.clone()));
         assert!(matches!(refused, Err(StoreError::Unfit { .. })), "{refused:?}");
     }
     assert_eq!(store.snapshot().expect("a snapshot").1, 1);

@@ -11,7 +11,7 @@ use roundgate::model::change::Event;
 use roundgate::model::record::Post;
 use roundgate::model::snapshot::Snapshot;
 use roundgate::store::memory::Memory;
-use roundgate::store::{EventQuery, PostQuery, Revision, Store, StoreError, Topic};
+use roundgate::store::{EventQuery, Extent, PostQuery, Revision, Store, StoreError, Topic};
 
 use crate::world;
 
@@ -26,11 +26,16 @@ impl Store for Failing {
         self.inner.snapshot()
     }
 
+    fn look(&self, read: &mut dyn FnMut(&Snapshot, Revision)) -> Result<(), StoreError> {
+        self.inner.look(read)
+    }
+
     fn transact(
         &mut self,
-        work: &mut dyn FnMut(Snapshot, Revision) -> Option<Vec<Event>>,
+        extent: Extent,
+        work: &mut dyn FnMut(&mut Snapshot, Revision) -> Option<Vec<Event>>,
     ) -> Result<Revision, StoreError> {
-        if self.full.take() { Err(StoreError::Full) } else { self.inner.transact(work) }
+        if self.full.take() { Err(StoreError::Full) } else { self.inner.transact(extent, work) }
     }
 
     fn events(&self, query: &EventQuery) -> Result<Vec<Event>, StoreError> {

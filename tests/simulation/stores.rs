@@ -1,12 +1,17 @@
 //! The same random runs through the stores: memory and SQLite say the same, and both say what the run
 //! itself came to.
 
+use roundgate::engine::{decide, roots_to_move};
 use roundgate::model::change::Event;
-use roundgate::model::id::Actor;
+use roundgate::model::frontier::List;
+use roundgate::model::graph::Ix;
+use roundgate::model::id::{Actor, IssueId};
+use roundgate::model::readiness::{hindrances, ready_issues};
+use roundgate::model::record::Bounds;
 use roundgate::model::snapshot::Snapshot;
 use roundgate::store::memory::Memory;
-use roundgate::store::sqlite::Sqlite;
-use roundgate::store::{EventQuery, Store};
+use roundgate::store::sqlite::{self, Options, Sqlite};
+use roundgate::store::{EventQuery, Extent, Store};
 
 use crate::world::World;
 
@@ -30,7 +35,7 @@ fn commit(store: &mut dyn Store, events: &[Event]) {
     let mut size = 1;
     while !rest.is_empty() {
         let (now, later) = rest.split_at(size.min(rest.len()));
-        store.transact(&mut |_, _| Some(now.to_vec())).unwrap();
+        store.transact(Extent::Frontier, &mut |_, _| Some(now.to_vec())).unwrap();
         rest = later;
         size = size % 37 + 5;
     }
@@ -50,9 +55,55 @@ fn memory_and_sqlite_give_the_state_of_the_run_and_replaying_their_events_gives_
         let stored = sqlite.snapshot().unwrap();
         assert!(stored == memory.snapshot().unwrap(), "seed {seed}: memory and SQLite differ");
         assert!(stored.0 == world.snapshot, "seed {seed}: the store differs from the run");
+        let examined = sqlite::examine(sqlite.folder(), &Options::default()).unwrap();
+        assert_eq!(examined.first_fault(), None, "seed {seed}");
         let mut again = Snapshot::default();
         let read = sqlite.events(&EventQuery::default()).unwrap();
         read.iter().for_each(|event| again.fold(&event.change, event.at));
         assert!(again == stored.0, "seed {seed}: replaying the stored events differs");
+    }
+}
+
+/// What a tick, `ready` and the rules see of the live frontier is what they see of everything.
+fn assert_same_sight(sqlite: &Sqlite, now: i64, at: &str) {
+    let whole = sqlite.snapshot().unwrap().0;
+    let graph = whole.graph();
+    let tops: Vec<Ix> = graph.indices().filter(|&ix| graph.parent(ix).is_none()).collect();
+    let sight = |snapshot: &Snapshot| -> Vec<String> {
+        let ix = |id: &IssueId| snapshot.graph().ix(id).unwrap();
+        let named = |ix: Ix| snapshot.graph().id(ix).to_string();
+        let mut seen: Vec<String> = roots_to_move(snapshot, now).iter().map(ToString::to_string).collect();
+        seen.extend(ready_issues(snapshot, None).into_iter().map(named));
+        for top in tops.iter().map(|&top| ix(graph.id(top))) {
+            seen.push(format!("{:?}", decide(snapshot, top, now, &Bounds::default())));
+            for list in List::ALL {
+                seen.push(format!("{list:?}"));
+                seen.extend(snapshot.listed(list, Some(top)).all().into_iter().map(named));
+                seen.extend(snapshot.listed(list, Some(top)).first(|_| true).map(named));
+            }
+        }
+        for each in graph.indices().map(|at| ix(graph.id(at))) {
+            seen.push(format!("{:?} {:?}", snapshot.graph().standing(each), hindrances(snapshot, each)));
+        }
+        seen
+    };
+    let mut found = None;
+    sqlite.look(&mut |snapshot, _| found = Some(sight(snapshot))).unwrap();
+    assert_eq!(found.unwrap(), sight(&whole), "{at}");
+}
+
+#[test]
+fn the_live_frontier_is_seen_as_it_is_seen_in_the_whole_graph() {
+    for seed in 100..116 {
+        let mut world = World::new(seed, None);
+        world.run(true).unwrap();
+        let events = events(&world);
+        let folder = tempfile::tempdir().unwrap();
+        let mut sqlite = Sqlite::init(&folder.path().join("store")).unwrap();
+        for (n, part) in events.chunks(23).enumerate() {
+            sqlite.transact(Extent::Frontier, &mut |_, _| Some(part.to_vec())).unwrap();
+            let now = part.last().map_or(0, |event| event.at);
+            assert_same_sight(&sqlite, now, &format!("seed {seed}, part {n}"));
+        }
     }
 }

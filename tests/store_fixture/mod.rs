@@ -5,7 +5,7 @@ use roundgate::model::id::{Actor, IssueId};
 use roundgate::model::issue::{Issue, Millis, Policy, Priority, State, Work};
 use roundgate::model::record::Post;
 use roundgate::model::tag::Tags;
-use roundgate::store::{Revision, Store, StoreError};
+use roundgate::store::{Extent, Revision, Store, StoreError};
 
 pub fn id(text: &str) -> IssueId {
     text.parse().expect("an id")
@@ -64,5 +64,7 @@ pub fn events(changes: Vec<Change>, revision: Revision) -> Vec<Event> {
 /// Commits changes in one transaction.
 pub fn commit(store: &mut dyn Store, changes: Vec<Change>) -> Result<Revision, StoreError> {
     let mut changes = Some(changes);
-    store.transact(&mut |_, revision| changes.take().map(|changes| events(changes, revision)))
+    store.transact(Extent::Frontier, &mut |_, revision| {
+        changes.take().map(|changes| events(changes, revision))
+    })
 }

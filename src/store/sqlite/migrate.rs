@@ -114,7 +114,7 @@ mod tests {
     use crate::model::record::Post;
     use crate::model::snapshot::Snapshot;
     use crate::store::sqlite::{Sqlite, backup as make_backup};
-    use crate::store::{PostQuery, Store};
+    use crate::store::{Extent, PostQuery, Store};
 
     /// A migration that no release has: a column, and values for it that SQL did not compute.
     fn next(step: schema::Step) -> Vec<Migration> {
@@ -150,7 +150,7 @@ mod tests {
             let actor = post.author.clone();
             Event { seq, at: 5, actor, cause: "test".to_owned(), tick: None, change: Change::Posted { post } }
         };
-        store.transact(&mut |_, _| Some(vec![post(1, "one"), post(2, "three")])).unwrap();
+        store.transact(Extent::Frontier, &mut |_, _| Some(vec![post(1, "one"), post(2, "three")])).unwrap();
         folder
     }
 
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn a_connection_that_ends_half_way_leaves_the_store_wholly_old() {
         let folder = stored();
-        let mut handle = opened(folder.path());
+        let handle = opened(folder.path());
         let tx = Transaction::new_unchecked(&handle.conn, TransactionBehavior::Immediate).unwrap();
         schema::apply(&tx, &next(count_letters), MIGRATIONS.len()).unwrap();
         std::mem::forget(tx);
