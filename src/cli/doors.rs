@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
@@ -83,6 +85,9 @@ enum Command {
 
 /// Runs the command line of this process and gives the exit code.
 pub fn main() -> ExitCode {
+    // A file that may not grow any further (ulimit -f) is an error to be told, not a death. If this
+    // cannot be set up, it is a death: nothing is lost that way, either.
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false))).ok();
     let arguments: Vec<OsString> = std::env::args_os().collect();
     ExitCode::from(run_line(&arguments))
 }
