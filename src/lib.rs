@@ -1,5 +1,7 @@
 //! roundgate: an issue tracker with an engine on top.
 
+#![forbid(unsafe_code)]
+
 pub mod app;
 pub mod cli;
 pub mod engine;

@@ -1,4 +1,4 @@
-//! A small store with one byte changed, all over the file: nothing panics, nothing is written by who
+//! A small store with one byte changed, all over the file, or cut short: nothing panics, nothing is written by who
 //! only reads, and whenever what a reader is told has changed, an examination finds it.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it is")]
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use roundgate::store::sqlite::{Options, Sqlite, examine};
+use roundgate::store::sqlite::{Examined, Options, Sqlite, examine};
 use roundgate::store::{EventQuery, PostQuery, Store, StoreError};
 use store_fixture::{commit, created, id, plain, post};
 use story::story;
@@ -56,60 +56,144 @@ fn worth(bytes: &[u8], every: usize) -> Vec<usize> {
     all
 }
 
-/// Flips bytes of one file of a store, and gives back how many were tried and how many changed what a
-/// reader is told.
-fn flip(folder: &Path, name: &str, every: usize) -> (usize, usize) {
-    let started = Instant::now();
-    let sound = told(folder).unwrap();
-    let file = folder.join(name);
-    let whole = fs::read(&file).unwrap();
-    let others = |folder: &Path| {
-        [FILE, LOG, "roundgate.mark"].map(|other| fs::read(folder.join(other)).unwrap_or_default())
-    };
-    let (mut tried, mut noticed) = (0, 0);
-    let all = worth(&whole, every);
-    // If time runs out, it has been everywhere once, if thinly.
-    let spread = (0..7).flat_map(|first| all.iter().skip(first).step_by(7));
-    for &at in spread {
-        if started.elapsed() > AT_MOST {
-            break;
-        }
-        let mut flipped = whole.clone();
-        flipped[at] ^= if at % 3 == 0 { 0xff } else { 1 << (at % 8) };
-        fs::write(&file, &flipped).unwrap();
-        let before = others(folder);
+/// What an examination says is wrong.
+type Finds = fn(&Examined) -> bool;
+
+/// As doctor does.
+fn anything(examined: &Examined) -> bool {
+    !examined.sound()
+}
+
+/// The planted bug: the shape of the file is looked at, and not what is written in it.
+fn only_the_shape(examined: &Examined) -> bool {
+    ["schema", "integrity", "references"].iter().any(|check| examined.faulty(check))
+}
+
+/// One file of a store, to be damaged and made whole again.
+struct Patient<'f> {
+    folder: &'f Path,
+    name: &'f str,
+    whole: Vec<u8>,
+    /// What a reader is told while it is whole.
+    sound: String,
+    finds: Finds,
+    tried: usize,
+    noticed: usize,
+}
+
+impl<'f> Patient<'f> {
+    fn new(folder: &'f Path, name: &'f str, finds: Finds) -> Patient<'f> {
+        let (whole, sound) = (fs::read(folder.join(name)).unwrap(), told(folder).unwrap());
+        Patient { folder, name, whole, sound, finds, tried: 0, noticed: 0 }
+    }
+
+    /// Damages it, and looks whether anybody writes, and whether what shows is found.
+    fn suffer(&mut self, damaged: &[u8], what: &str) -> Result<(), String> {
+        let (folder, name) = (self.folder, self.name);
+        fs::write(folder.join(name), damaged).unwrap();
+        let before = files(folder);
         let now = told(folder);
         let examined = examine(folder, &Options { deadline: Duration::ZERO, ..Options::default() });
-        assert!(others(folder) == before, "byte {at} of {name}: somebody wrote");
-        let found = examined.as_ref().map_or(true, |examined| !examined.sound());
-        if !matches!(&now, Ok(text) if *text == sound) {
-            assert!(found, "byte {at} of {name}: {:?}\n{now:?}", examined.map(|e| e.checks));
-            noticed += 1;
+        if files(folder) != before {
+            return Err(format!("{what} of {name}: somebody wrote"));
         }
-        tried += 1;
+        let found = examined.as_ref().map_or(true, self.finds);
+        self.tried += 1;
+        if !matches!(&now, Ok(text) if *text == self.sound) {
+            if !found {
+                return Err(format!("{what} of {name}: {:?}\n{now:?}", examined.map(|e| e.checks)));
+            }
+            self.noticed += 1;
+        }
         // What only memory shared must not outlive the file it was about.
         fs::remove_file(folder.join("roundgate.db-shm")).ok();
         if name != LOG {
             fs::remove_file(folder.join(LOG)).ok();
         }
+        Ok(())
     }
-    fs::write(&file, &whole).unwrap();
-    assert_eq!(told(folder).unwrap(), sound);
-    (tried, noticed)
+
+    /// How many damages were tried, and how many changed what a reader is told.
+    fn recover(self) -> (usize, usize) {
+        fs::write(self.folder.join(self.name), &self.whole).unwrap();
+        assert_eq!(told(self.folder).unwrap(), self.sound);
+        (self.tried, self.noticed)
+    }
 }
 
-#[test]
-fn a_flipped_byte_of_the_database_is_found_whenever_it_shows() {
+fn files(folder: &Path) -> [Vec<u8>; 3] {
+    [FILE, LOG, "roundgate.mark"].map(|other| fs::read(folder.join(other)).unwrap_or_default())
+}
+
+/// What is left to try of these, thinly at first, until the time is up.
+fn in_time(all: &[usize]) -> impl Iterator<Item = usize> {
+    let started = Instant::now();
+    let spread = (0..7).flat_map(|first| all.iter().skip(first).step_by(7).copied());
+    spread.take_while(move |_| every_one() || started.elapsed() <= AT_MOST)
+}
+
+/// Whether every byte is flipped and every length tried, however long that takes.
+fn every_one() -> bool {
+    std::env::var_os("ROUNDGATE_EVERY_BYTE").is_some_and(|value| value == "1")
+}
+
+/// Flips bytes of one file of a store.
+fn flip(folder: &Path, name: &str, every: usize, finds: Finds) -> Result<(usize, usize), String> {
+    let mut patient = Patient::new(folder, name, finds);
+    let whole = patient.whole.clone();
+    let all = if every_one() { (0..whole.len()).collect() } else { worth(&whole, every) };
+    for at in in_time(&all) {
+        let mut flipped = whole.clone();
+        flipped[at] ^= if at % 3 == 0 { 0xff } else { 1 << (at % 8) };
+        patient.suffer(&flipped, &format!("byte {at}"))?;
+    }
+    Ok(patient.recover())
+}
+
+/// Cuts one file of a store to shorter lengths.
+fn truncate(folder: &Path, name: &str, every: usize, finds: Finds) -> Result<(usize, usize), String> {
+    let mut patient = Patient::new(folder, name, finds);
+    let whole = patient.whole.clone();
+    let all: Vec<usize> = (0..whole.len()).step_by(if every_one() { 1 } else { every }).collect();
+    for length in in_time(&all) {
+        patient.suffer(&whole[..length], &format!("the first {length} bytes"))?;
+    }
+    Ok(patient.recover())
+}
+
+/// A closed store in which a whole story happened.
+fn closed() -> (TempDir, PathBuf) {
     let above = tempfile::tempdir().unwrap();
     let folder = above.path().join("store");
     let mut store = Sqlite::init(&folder).unwrap();
     for bundle in story() {
         commit(&mut store, bundle).unwrap();
     }
-    drop(store);
-    let (tried, noticed) = flip(&folder, FILE, 7);
+    (above, folder)
+}
+
+#[test]
+fn a_flipped_byte_of_the_database_is_found_whenever_it_shows() {
+    let (_above, folder) = closed();
+    let (tried, noticed) = flip(&folder, FILE, 7, anything).unwrap();
     eprintln!("{tried} bytes flipped, {noticed} showed");
     assert!(tried > 300 && noticed > tried / 10, "{tried} {noticed}");
+}
+
+#[test]
+fn a_database_of_any_shorter_length_is_found_whenever_it_shows() {
+    let (_above, folder) = closed();
+    let (tried, noticed) = truncate(&folder, FILE, 251, anything).unwrap();
+    eprintln!("{tried} lengths tried, {noticed} showed");
+    assert!(tried > 100 && noticed > tried / 2, "{tried} {noticed}");
+}
+
+#[test]
+fn a_doctor_who_only_looks_at_the_shape_of_the_file_is_noticed() {
+    let (_above, folder) = closed();
+    flip(&folder, FILE, 7, only_the_shape).unwrap_err();
+    let (_above, folder) = crashed();
+    truncate(&folder, LOG, 29, only_the_shape).unwrap_err();
 }
 
 /// A store as a crash leaves it: everything is in the log.
@@ -128,7 +212,15 @@ fn crashed() -> (TempDir, PathBuf) {
 #[test]
 fn a_flipped_byte_of_the_log_is_found_whenever_it_shows() {
     let (_above, folder) = crashed();
-    let (tried, noticed) = flip(&folder, LOG, 7);
+    let (tried, noticed) = flip(&folder, LOG, 7, anything).unwrap();
     eprintln!("{tried} bytes flipped, {noticed} showed");
+    assert!(tried > 300 && noticed > tried / 2, "{tried} {noticed}");
+}
+
+#[test]
+fn a_log_of_any_shorter_length_is_found_whenever_it_shows() {
+    let (_above, folder) = crashed();
+    let (tried, noticed) = truncate(&folder, LOG, 29, anything).unwrap();
+    eprintln!("{tried} lengths tried, {noticed} showed");
     assert!(tried > 300 && noticed > tried / 2, "{tried} {noticed}");
 }

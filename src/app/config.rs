@@ -201,6 +201,10 @@ pub fn duration(millis: Millis) -> String {
 
 fn document(folder: &Path) -> Result<DocumentMut, AppError> {
     let file = file(folder);
+    // Whoever reads a named pipe waits for its other end, and a device has none.
+    if fs::metadata(&file).is_ok_and(|meta| !meta.is_file()) {
+        return Err(AppError::Config { file, problem: "it is not a file".to_owned() });
+    }
     let text = match fs::read_to_string(&file) {
         Ok(text) => text,
         // Where the folder is a file, opening the store says so.

@@ -175,6 +175,7 @@ impl AppError {
             AppError::Store(StoreError::Taken { .. }) => "file_exists",
             AppError::Store(StoreError::Network { .. }) => "network_fs",
             AppError::Store(StoreError::Full) => "disk_full",
+            AppError::Store(StoreError::Limit { .. }) => "size_limit",
             AppError::Store(StoreError::Newer { .. }) => "newer_store",
             AppError::Store(StoreError::Older { .. }) => "older_store",
             AppError::Store(StoreError::Foreign { .. }) => "not_a_store",

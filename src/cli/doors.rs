@@ -1,6 +1,9 @@
 //! Where a command line comes in: the list of commands, and what happens to errors.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
@@ -80,27 +83,35 @@ enum Command {
     },
 }
 
-/// Runs the command line and gives the exit code.
+/// Runs the command line of this process and gives the exit code.
 pub fn main() -> ExitCode {
-    let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    let cli = match Cli::try_parse_from(&arguments) {
+    // A file that may not grow any further (ulimit -f) is an error to be told, not a death. If this
+    // cannot be set up, it is a death: nothing is lost that way, either.
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false))).ok();
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    ExitCode::from(run_line(&arguments))
+}
+
+/// Runs one command line, the program's name first, and gives the exit code.
+pub fn run_line(arguments: &[OsString]) -> u8 {
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(error) => return usage(&error, &arguments),
+        Err(error) => return usage(&error, arguments),
     };
     let json = cli.global.json;
     let context = Context::new(cli.global);
     let done = dispatch(cli.command, &context).and_then(|code| context.printed().map(|()| code));
     match done.map_err(Failure::from) {
-        Ok(code) => ExitCode::from(code),
+        Ok(code) => code,
         Err(failure) => {
             output::print_failure(&failure, json);
-            ExitCode::from(failure.exit)
+            failure.exit
         }
     }
 }
 
 /// Clap's own errors, as JSON when JSON was asked for.
-fn usage(error: &clap::Error, arguments: &[std::ffi::OsString]) -> ExitCode {
+fn usage(error: &clap::Error, arguments: &[OsString]) -> u8 {
     let json = arguments.iter().any(|argument| argument == "--json");
     let unreadable = error.kind() == ErrorKind::InvalidUtf8;
     if error.use_stderr() && (json || unreadable) {
@@ -118,7 +129,7 @@ fn usage(error: &clap::Error, arguments: &[std::ffi::OsString]) -> ExitCode {
         // Printing can only fail when nobody reads it.
         let _ = error.print();
     }
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+    u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
 /// What is wrong, in one line: what follows the first empty line are tips and the usage.
@@ -129,7 +140,7 @@ fn first_paragraph(error: &clap::Error) -> String {
 }
 
 /// Which arguments are no text; clap does not say.
-fn not_utf8(arguments: &[std::ffi::OsString]) -> String {
+fn not_utf8(arguments: &[OsString]) -> String {
     let bad = arguments.iter().enumerate().skip(1).filter(|(_, argument)| argument.to_str().is_none());
     let named: Vec<String> = bad
         .map(|(at, argument)| {

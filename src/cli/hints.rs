@@ -62,6 +62,7 @@ fn stored(error: &StoreError) -> Option<String> {
         StoreError::Busy { .. } => "try again".to_owned(),
         StoreError::ReadOnly { .. } => "make the folder and the file writable for this user".to_owned(),
         StoreError::Full => "make room, and do it again".to_owned(),
+        StoreError::Limit { .. } => "raise the limit with ulimit -f, and do it again".to_owned(),
         _ => return None,
     };
     Some(text)

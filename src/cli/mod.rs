@@ -21,4 +21,4 @@ mod run;
 mod status;
 mod tick;
 
-pub use doors::main;
+pub use doors::{main, run_line};

@@ -205,6 +205,14 @@ pub enum StoreError {
     /// No room is left.
     #[error("the disk is full; nothing was written")]
     Full,
+    /// A write failed where files may not grow past a limit.
+    #[error(
+        "files may not grow past {bytes} bytes here (ulimit -f), and a write failed; nothing was written"
+    )]
+    Limit {
+        /// The limit.
+        bytes: u64,
+    },
     /// Reading or writing failed in another way.
     #[error("cannot {what}")]
     Io {

@@ -54,6 +54,26 @@ fn a_run_killed_after_any_line_of_its_progress_ends_like_one_that_was_not() {
 }
 
 #[test]
+fn a_step_that_is_done_again_or_was_never_recorded_is_noticed() {
+    let story = Story::new();
+    story.world.run(0);
+    let journal = story.world.lines("journal");
+    let ended = || std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| story.ended()));
+    assert!(ended().is_ok());
+    let fields: Vec<&str> = journal[0].split(' ').collect();
+    let stranger = format!("{} 1 {}", fields[0], fields[2]);
+    let late = format!("{} {} {}", fields[0], fields[1], u64::MAX / 4);
+    // The planted bugs: a runner that does a step twice, feeds before it records, or goes on with what
+    // has its result; and one that makes up a result.
+    let again = [&journal[..], &journal[..1]].concat();
+    let replaced = |first: String| [&[first], &journal[1..]].concat();
+    for doctored in [again, replaced(stranger), replaced(late), journal[1..].to_vec()] {
+        std::fs::write(story.world.path("journal"), doctored.join("\n")).unwrap();
+        assert!(ended().is_err(), "{doctored:#?}");
+    }
+}
+
+#[test]
 fn a_run_killed_at_every_line_it_gets_to_still_comes_to_its_end() {
     let undisturbed = Story::new();
     undisturbed.world.run(0);

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 use crate::store::StoreError;
 
@@ -35,15 +35,21 @@ impl Stopped {
             Stopped::Store(error) => return error,
             Stopped::Sqlite(source) => source,
         };
-        let Some(code) = source.sqlite_error_code() else {
+        let Some(error) = source.sqlite_error().copied() else {
             return StoreError::Sqlite { what, source };
         };
-        match code {
+        match error.code {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
                 let waited_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
                 StoreError::Busy { waited_ms }
             }
             ErrorCode::DiskFull => StoreError::Full,
+            ErrorCode::SystemIoFailure => match (limit(), error.extended_code) {
+                (Some(limit), _) => limit,
+                // The memory that users share is a file as well, and there was no room for it.
+                (None, ffi::SQLITE_IOERR_SHMSIZE) => StoreError::Full,
+                (None, _) => StoreError::Sqlite { what, source },
+            },
             ErrorCode::NotADatabase => {
                 let reason = "it is not an SQLite database".to_owned();
                 StoreError::Foreign { path: path.to_owned(), reason }
@@ -71,6 +77,14 @@ pub(super) fn explain_io(path: &Path, what: &str, source: io::Error) -> StoreErr
             StoreError::ReadOnly { path: path.to_owned(), reason: source.to_string() }
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Full,
+        io::ErrorKind::FileTooLarge if let Some(limit) = limit() => limit,
         _ => StoreError::Io { what: format!("{what} {}", path.display()), source },
     }
+}
+
+/// The limit to the size of files, should there be one. SQLite does not say which error of the system
+/// it met.
+fn limit() -> Option<StoreError> {
+    let bytes = rustix::process::getrlimit(rustix::process::Resource::Fsize).current?;
+    Some(StoreError::Limit { bytes })
 }

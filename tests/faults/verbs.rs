@@ -1,0 +1,202 @@
+//! Every verb that changes the store, each at a store in which it has something to do.
+
+use crate::bench::{Bench, Line};
+
+/// A verb: its name, and how a bench is prepared for it and which line is then the verb.
+pub type Verb = (&'static str, fn(&Bench) -> Line);
+
+/// An hour and more: leases have run out by then.
+const LATER: u64 = 2 * 60 * 60 * 1000;
+
+fn tick(root: String) -> Line {
+    Line::of(format!("tick --root {root}"))
+}
+
+pub const VERBS: [Verb; 43] = [
+    ("issues create", |bench| {
+        let parent = bench.issue("Parent");
+        Line::of(format!("issues create Child --parent {parent} --body words --tag free"))
+    }),
+    ("issues update", |bench| {
+        Line::of(format!("issues update {} --title Other --priority 1 --add-tag free", bench.issue("Work")))
+    }),
+    ("issues claim", |bench| Line::of(format!("issues claim {}", bench.issue("Work")))),
+    ("issues claim, of a lease that ran out", |bench| {
+        let id = bench.issue("Work");
+        bench.run(format!("issues claim {id}"));
+        Line::of(format!("issues claim {id}")).by("bob").later(LATER)
+    }),
+    ("issues claim --next", |bench| {
+        bench.issue("Work");
+        Line::of("issues claim --next")
+    }),
+    ("issues renew", |bench| {
+        let id = bench.issue("Work");
+        bench.run(format!("issues claim {id}"));
+        Line::of(format!("issues renew {id} --lease 3h"))
+    }),
+    ("issues release", |bench| {
+        let id = bench.issue("Work");
+        bench.run(format!("issues claim {id}"));
+        Line::of(format!("issues release {id}"))
+    }),
+    ("issues close", |bench| {
+        let id = bench.issue("Work");
+        bench.run(format!("issues claim {id}"));
+        Line::of(format!("issues close {id} --reason done"))
+    }),
+    ("issues close --cascade", |bench| {
+        let id = bench.issue("Work");
+        for n in 0..3 {
+            bench.run(format!("issues create Part-{n} --parent {id}"));
+        }
+        Line::of(format!("issues close {id} --outcome skipped --reason moot --cascade"))
+    }),
+    ("issues close, of a review", |bench| {
+        bench.attempted(3);
+        Line::of(format!("issues close {} --outcome success", bench.ready("review"))).by("bob")
+    }),
+    ("issues open", |bench| {
+        let id = bench.issue("Work");
+        bench.run(format!("issues close {id}"));
+        Line::of(format!("issues open {id}"))
+    }),
+    ("issues dep blocks", |bench| {
+        Line::of(format!("issues dep {} blocks {}", bench.issue("First"), bench.issue("Second")))
+    }),
+    ("issues dep parent", |bench| {
+        Line::of(format!("issues dep {} parent {}", bench.issue("Child"), bench.issue("Parent")))
+    }),
+    ("issues undep", |bench| {
+        let (first, second) = (bench.issue("First"), bench.issue("Second"));
+        bench.run(format!("issues dep {first} blocks {second}"));
+        Line::of(format!("issues undep {first} blocks {second}"))
+    }),
+    ("issues retry", |bench| {
+        let id = bench.issue("Work");
+        bench.run(format!("issues close {id} --outcome failure --reason broken"));
+        Line::of(format!("issues retry {id} --note again"))
+    }),
+    ("forum post", |bench| Line::of(format!("forum post issue:{} -m words", bench.issue("Work")))),
+    ("forum post, of a long text", |bench| {
+        let words = "words,".repeat(8_000);
+        Line::of(format!("forum post issue:{} -m {words}", bench.issue("Work")))
+    }),
+    ("forum post, of a verdict", |bench| {
+        bench.attempted(3);
+        let mut line = Line::of(format!("forum post issue:{} -m", bench.ready("review"))).by("bob");
+        line.words.push("VERDICT: needs_work too short".to_owned());
+        line
+    }),
+    ("rounds open", |bench| Line::of(format!("rounds open {}", bench.issue("Scope")))),
+    ("rounds verdict", |bench| {
+        bench.attempted(3);
+        Line::of(format!("rounds verdict {} needs_work --note so", bench.ready("review"))).by("bob")
+    }),
+    ("rounds withdraw", |bench| {
+        bench.judged(3, "pass");
+        let reviews = bench.run("issues list --tag flow:review");
+        Line::of(format!("rounds withdraw {}", reviews[0]["id"].as_str().unwrap())).by("bob")
+    }),
+    ("answer", |bench| {
+        bench.escalated();
+        Line::of(format!("answer {} accept --note so", bench.ask()))
+    }),
+    ("answer --withdraw", |bench| {
+        bench.answered("accept");
+        Line::of(format!("answer {} --withdraw", bench.ask()))
+    }),
+    ("tick: open_round", |bench| tick(bench.scope(3).0)),
+    ("tick: adopt_round", |bench| {
+        let (root, scope) = bench.scope(3);
+        let made = |tag: &str, kind: &str, ctx: &str| {
+            bench.id(format!(
+                "issues create Made --parent {scope} --tag {tag} --tag {kind} --tag {ctx} \
+                 --tag proto:hierarchical-work-v1"
+            ))
+        };
+        let attempt = made("flow:attempt", "kind:spawn", "ctx:clean");
+        let review = made("flow:review", "kind:fork", "ctx:inherit");
+        bench.run(format!("issues dep {attempt} blocks {review}"));
+        tick(root)
+    }),
+    ("tick: next_round", |bench| tick(bench.judged(3, "needs_work"))),
+    ("tick: accept_round", |bench| tick(bench.judged(3, "pass"))),
+    ("tick: escalate", |bench| tick(bench.judged(1, "needs_work"))),
+    ("tick: grant_rounds", |bench| tick(bench.answered("open-extra-round"))),
+    ("tick: waive", |bench| tick(bench.answered("accept"))),
+    ("tick: hand_off", |bench| tick(bench.answered("stop-and-handoff"))),
+    ("tick: abandon", |bench| tick(bench.answered("abandon"))),
+    ("tick: retry", |bench| tick(bench.failed("retry"))),
+    ("tick: skip", |bench| tick(bench.failed("skip"))),
+    ("tick: reclaim", |bench| {
+        let root = bench.opened(3);
+        bench.run(format!("issues claim {}", bench.ready("attempt")));
+        tick(root).later(LATER)
+    }),
+    ("tick: roll_up", |bench| {
+        let root = bench.id("issues create Root --tag kind:root");
+        let work = bench.id(format!("issues create Work --parent {root}"));
+        bench.run(format!("issues close {work}"));
+        tick(root)
+    }),
+    ("tick: finish", |bench| {
+        let root = bench.id("issues create Root --tag kind:root");
+        let work = bench.id(format!("issues create Work --parent {root}"));
+        bench.run(format!("issues close {work}"));
+        bench.run(format!("tick --root {root}"));
+        tick(root)
+    }),
+    ("tick --all", |bench| {
+        bench.scope(3);
+        Line::of("tick --all")
+    }),
+    ("plan apply", |bench| {
+        bench.write("plan.toml", PLAN);
+        Line::of("plan apply plan.toml")
+    }),
+    ("plan apply, again", |bench| {
+        bench.write("plan.toml", PLAN);
+        bench.run("plan apply plan.toml");
+        bench.write("plan.toml", &PLAN.replace("the parser", "the whole parser"));
+        Line::of("plan apply plan.toml")
+    }),
+    ("import", |_| {
+        let export = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/import/beads-odd.jsonl");
+        Line::of(format!("import --format beads {export}"))
+    }),
+    ("import, with something there", |bench| {
+        bench.issue("Work");
+        let export = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/import/beads-small-slice.jsonl");
+        Line::of(format!("import --format beads {export}"))
+    }),
+    ("issues create, of a question", |bench| {
+        let root = bench.id("issues create Root --tag kind:root");
+        Line::of(format!("issues create Which? --parent {root} --tag kind:ask"))
+    }),
+];
+
+const PLAN: &str = r#"
+[root]
+key = "parser"
+title = "Ship the parser"
+
+[defaults]
+flow = "review-gated-v1"
+
+[workers.attempt]
+command = ["sh", "./attempt.sh"]
+[workers.review]
+command = ["sh", "./review.sh"]
+
+[[goal]]
+key = "lexer"
+title = "Write the lexer"
+accept = ["it reads"]
+
+[[goal]]
+key = "grammar"
+title = "Write the grammar"
+accept = ["it is whole"]
+after = ["lexer"]
+"#;
