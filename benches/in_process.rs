@@ -19,8 +19,8 @@ use roundgate::model::readiness::ready_issues;
 use roundgate::model::record::Bounds;
 use roundgate::model::relation::Relation;
 use roundgate::model::snapshot::Snapshot;
-use roundgate::store::Store;
 use roundgate::store::sqlite::{Options, Sqlite, Synchronous, examine};
+use roundgate::store::{Extent, Store};
 
 use unit::{BODY, PLAYED_AT, Unit};
 
@@ -161,7 +161,7 @@ fn store(criterion: &mut Criterion, stories: &[Story]) -> Result<()> {
     for story in stories.iter().filter(|story| story.size <= 10_000) {
         let folder = tempfile::tempdir()?;
         let mut written = Sqlite::init_with(folder.path(), &options)?;
-        written.transact(&mut |_, _| Some(story.events.clone()))?;
+        written.transact(Extent::Frontier, &mut |_, _| Some(story.events.clone()))?;
         drop(written);
         group.throughput(Throughput::Elements(story.events.len() as u64));
         group.bench_function(BenchmarkId::new("write and chain events", story.size), |b| {
@@ -173,7 +173,7 @@ fn store(criterion: &mut Criterion, stories: &[Story]) -> Result<()> {
                 },
                 |(folder, mut store, events)| {
                     let mut events = Some(events);
-                    store.transact(&mut |_, _| events.take()).expect("the events fit");
+                    store.transact(Extent::Frontier, &mut |_, _| events.take()).expect("the events fit");
                     (folder, store)
                 },
                 BatchSize::PerIteration,

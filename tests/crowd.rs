@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use roundgate::model::snapshot::Snapshot;
 use roundgate::store::sqlite::Sqlite;
-use roundgate::store::{EventQuery, Store};
+use roundgate::store::{EventQuery, Extent, Store};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -187,7 +187,7 @@ fn a_tick_that_does_not_commit_as_one_is_noticed() {
     let halves = (first + 1..events.len()).map(|end| {
         let above = tempfile::tempdir().unwrap();
         let mut store = Sqlite::init(&above.path().join("store")).unwrap();
-        store.transact(&mut |_, _| Some(events[..end].to_vec())).unwrap();
+        store.transact(Extent::Frontier, &mut |_, _| Some(events[..end].to_vec())).unwrap();
         rounds_are_whole(&store.snapshot().unwrap().0)
     });
     let halves: Vec<bool> = halves.collect();

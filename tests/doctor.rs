@@ -24,6 +24,7 @@ fn a_sound_store_passes_every_check_and_stays_as_it_is() {
         "chain",
         "mark",
         "tables",
+        "derived",
         "posts",
         "waiting",
         "rounds",

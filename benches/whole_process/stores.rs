@@ -12,7 +12,7 @@ use roundgate::model::id::{Actor, IssueId};
 use roundgate::model::issue::Issue;
 use roundgate::model::tag::{Kind, PROTOCOL, Tags};
 use roundgate::store::sqlite::{Options, Sqlite, Synchronous};
-use roundgate::store::{Revision, Store};
+use roundgate::store::{Extent, Revision, Store};
 use serde::{Deserialize, Serialize};
 
 use super::unit::{self, BODY, PLAYED_AT, Unit};
@@ -307,7 +307,7 @@ impl Writer {
 
     fn flush(&mut self) -> Result<()> {
         let mut events = Some(std::mem::take(&mut self.waiting));
-        self.written = self.store.transact(&mut |_, _| events.take())?;
+        self.written = self.store.transact(Extent::Frontier, &mut |_, _| events.take())?;
         Ok(())
     }
 }

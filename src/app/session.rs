@@ -198,22 +198,25 @@ pub fn resolve(snapshot: &Snapshot, text: &str) -> Result<IssueId, AppError> {
     if snapshot.graph().ix(&id).is_some() {
         return Ok(id);
     }
-    let candidates = snapshot.graph().starting_with(text, usize::from(NAMED) + 1);
+    let candidates = snapshot.graph().starting_with(text, COUNTED);
     match candidates.as_slice() {
         [] => Err(AppError::NoIssue(text.to_owned())),
         [one] => Ok(one.clone()),
         many => {
-            let mut named: Vec<String> = many.iter().take(NAMED.into()).map(|id| id.to_string()).collect();
+            let mut named: Vec<String> = many.iter().take(NAMED).map(|id| id.to_string()).collect();
             if many.len() > named.len() {
-                named.push("and more".to_owned());
+                let more = many.len() - named.len();
+                let at_least = if many.len() == COUNTED { "at least " } else { "" };
+                named.push(format!("and {at_least}{more} more"));
             }
             Err(AppError::Ambiguous { prefix: text.to_owned(), candidates: named })
         }
     }
 }
 
-/// How many of the ids that a prefix may mean are named.
-const NAMED: u8 = 8;
+/// How many of the ids that a prefix may mean are counted, and how many are named.
+const COUNTED: usize = 1_000;
+const NAMED: usize = 8;
 
 /// The root of the issue that an id or a unique prefix names.
 ///

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use roundgate::store::sqlite::{Options, Sqlite};
-use roundgate::store::{Store, StoreError};
+use roundgate::store::{Extent, Store, StoreError};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::shell::Shell;
@@ -21,7 +21,7 @@ fn a_holder_of_the_lock() {
     let Ok(folder) = std::env::var(HOLD) else { return };
     let mut store = Sqlite::open(Path::new(&folder)).unwrap();
     store
-        .transact(&mut |_, _| {
+        .transact(Extent::Frontier, &mut |_, _| {
             println!("\nheld");
             std::io::stdin().lines().for_each(drop);
             None
@@ -45,7 +45,7 @@ fn busy(shell: &Shell) -> Result<(), String> {
     let hasty = Options { deadline: Duration::from_millis(200), ..Options::default() };
     let mut store = Sqlite::open_with(&shell.store(), &hasty).unwrap();
     let mut called = false;
-    let told = store.transact(&mut |_, _| {
+    let told = store.transact(Extent::Frontier, &mut |_, _| {
         called = true;
         None
     });

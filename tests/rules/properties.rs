@@ -185,7 +185,7 @@ fn comes_back(arrows: &BTreeMap<(Ix, bool), BTreeSet<(Ix, bool)>>, start: (Ix, b
 
 /// Any change a graph can undergo, whatever the rules would say of it.
 fn alter(graph: &mut Graph, one: Ix, other: Ix, what: u8) {
-    let edge = |kind| if what % 2 == 0 { (one, kind, other) } else { (other, kind, one) };
+    let edge = |kind| if what.is_multiple_of(2) { (one, kind, other) } else { (other, kind, one) };
     match what {
         0..=3 => {
             let kind = if what < 2 { EdgeKind::Blocks } else { EdgeKind::Supersedes };
