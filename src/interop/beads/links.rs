@@ -49,7 +49,7 @@ pub struct Links {
 impl Links {
     /// Finds the links of new lines, given the issues they become, in the same order.
     pub fn of(snapshot: &Snapshot, lines: &[&BeadsIssue], issues: &[Issue]) -> Self {
-        let mut graph = snapshot.graph().clone();
+        let mut graph = snapshot.graph().draft();
         let first = graph.len();
         for issue in issues {
             graph.insert(issue.clone());

@@ -109,6 +109,11 @@ impl Graph {
         }
     }
 
+    /// A copy to try things on: no store is told of it, and it may have circles of parents.
+    pub fn draft(&self) -> Graph {
+        Graph { tracked: false, ..self.clone() }
+    }
+
     /// From here on the graph knows what a store has to be told; `stored` is what the store keeps of
     /// each node now, by index.
     pub fn track(&mut self, stored: Vec<Derived>) {
