@@ -26,7 +26,6 @@ fn a_sound_store_passes_every_check_and_stays_as_it_is() {
         "tables",
         "derived",
         "posts",
-        "operations",
         "waiting",
         "rounds",
         "asks",
