@@ -234,6 +234,14 @@ fn tables_that_are_not_what_the_events_come_to_are_found() {
         ("DELETE FROM posts WHERE seq = 2", "posts"),
         ("INSERT INTO posts VALUES (1, 't', 'bob', 'more', 1)", "posts"),
         ("PRAGMA foreign_keys = 0; INSERT INTO finished_roots VALUES ('rg-z')", "references"),
+        ("UPDATE standing SET resolved = 1 - resolved", "derived"),
+        ("UPDATE standing SET open_blockers = open_blockers + 1", "derived"),
+        ("UPDATE standing SET root = 'rg-z'", "derived"),
+        ("UPDATE standing SET lists = lists + 1048576", "derived"),
+        ("DELETE FROM standing", "derived"),
+        ("DELETE FROM frontier", "derived"),
+        ("UPDATE frontier SET priority = 1", "derived"),
+        ("INSERT INTO frontier SELECT 99, root, 0, priority, 0, id FROM standing", "derived"),
     ] {
         let (_above, folder) = small();
         Connection::open(folder.join(FILE)).unwrap().execute_batch(sql).unwrap();
