@@ -194,3 +194,23 @@ fn applying_a_plan_again_keeps_a_bound_that_was_posted() {
     assert_eq!(apply()["changed"], false);
     assert_eq!(parsed(desk.prints(&["rounds", "show", &id, "--json"]).as_bytes())["max_rounds"], 9);
 }
+
+#[test]
+fn what_ended_badly_neither_hides_its_questions_nor_asks_for_ticks() {
+    let desk = Desk::new();
+    let created = |arguments: &[&str]| {
+        let issue: Value = serde_json::from_str(&desk.prints(&[arguments, &["--json"]].concat())).unwrap();
+        issue["id"].as_str().unwrap().to_owned()
+    };
+    let root = created(&["issues", "create", "Root", "--tag", "kind:root"]);
+    let part = created(&["issues", "create", "Part", "--parent", &root]);
+    let ask = created(&["issues", "create", "Which?", "--tag", "kind:ask", "--parent", &part]);
+    desk.prints(&["issues", "close", &part, "--outcome", "expanded"]);
+    desk.prints(&["issues", "close", &root, "--outcome", "failure", "--reason", "no way"]);
+    assert!(desk.prints(&["asks", "list"]).contains(&ask));
+
+    let alone = created(&["issues", "create", "Alone", "--tag", "kind:root"]);
+    desk.prints(&["issues", "close", &alone, "--outcome", "failure", "--reason", "no way"]);
+    let ticked = desk.prints(&["tick", "--all", "--json"]);
+    assert!(!ticked.contains(&alone), "{ticked}");
+}

@@ -138,7 +138,7 @@ fn act(work: &mut Work, root: &IssueId, defaults: &Bounds) -> Result<TickView, A
     work.as_tick(format!("tick {}", transition.kind()));
     work.apply(&primitives).map_err(|error| broken(transition, &error.to_string()))?;
     // A scope whose records contradict the graph is never acted on, so this one's did not before.
-    let about = work.snapshot.graph().ix(transition.subject());
+    let about = scope_above(&work.snapshot, transition.subject());
     if let Some((id, why)) = about.and_then(|scope| contradiction_at(&work.snapshot, scope)) {
         return Err(broken(transition, &format!("{id}: {why}")));
     }
@@ -244,18 +244,20 @@ fn scope_at_work(
     transition: Option<&Transition>,
     waiting: Option<&Waiting>,
 ) -> Option<Ix> {
-    let graph = snapshot.graph();
-    let scope_above = |id: &IssueId| {
-        let ask = snapshot.ask(id).and_then(|ask| ask.scope.as_ref()).and_then(|scope| graph.ix(scope));
-        ask.or_else(|| {
-            let ix = graph.ix(id)?;
-            graph.self_and_ancestors(ix).find(|&up| graph.issue(up).tags.review_gated())
-        })
-    };
-    let named = transition.map(Transition::subject).and_then(scope_above);
-    let waiting = || waiting.and_then(|waiting| scope_above(&waiting.issue));
+    let named = transition.and_then(|transition| scope_above(snapshot, transition.subject()));
+    let waiting = || waiting.and_then(|waiting| scope_above(snapshot, &waiting.issue));
     let unresolved = || snapshot.listed(List::Gated, Some(root)).first(|_| true);
     named.or_else(waiting).or_else(unresolved)
+}
+
+/// The scope that an ask is about, or that an issue is or lies in.
+fn scope_above(snapshot: &Snapshot, id: &IssueId) -> Option<Ix> {
+    let graph = snapshot.graph();
+    let ask = snapshot.ask(id).and_then(|ask| ask.scope.as_ref()).and_then(|scope| graph.ix(scope));
+    ask.or_else(|| {
+        let ix = graph.ix(id)?;
+        graph.self_and_ancestors(ix).find(|&up| graph.issue(up).tags.review_gated())
+    })
 }
 
 fn shown(primitive: &Primitive) -> PrimitiveView {

@@ -28,15 +28,22 @@ pub fn decide(snapshot: &Snapshot, root: Ix, now: Millis, defaults: &Bounds) -> 
     }
     if is_final(snapshot, root) {
         let id = snapshot.graph().id(root);
-        let driven = snapshot.graph().issue(root).tags.container()
-            || snapshot.listed(List::ToFinish, Some(root)).any();
-        return if driven && !snapshot.root_finished(id) {
+        return if !snapshot.root_finished(id) && is_driven(snapshot, root) {
             Decision::Act(Transition::Finish { root: id.clone() })
         } else {
             Decision::Done
         };
     }
     waiting::who_moves(snapshot, root)
+}
+
+/// Whether a tree has something that ticks drive: a scope, or a container.
+fn is_driven(snapshot: &Snapshot, root: Ix) -> bool {
+    let graph = snapshot.graph();
+    let container = |ix: Ix| graph.issue(ix).tags.container();
+    container(root)
+        || snapshot.listed(List::ToFinish, Some(root)).any()
+        || graph.subtree(root).into_iter().any(container)
 }
 
 /// Whether everything in the tree of a root is settled.

@@ -87,7 +87,8 @@ fn human(snapshot: &Snapshot, root: Ix) -> Option<Waiting> {
     let wait =
         |ix: Ix, what: String| Some(Waiting { actor: Actor::Human, issue: graph.id(ix).clone(), what });
     let first = |list: List| snapshot.listed(list, Some(root)).first(|_| true);
-    if let Some(ask) = first(List::Asking) {
+    let answerable = |ix: Ix| !relation.let_go(ix) && !relation.finished(ix);
+    if let Some(ask) = snapshot.listed(List::Asking, Some(root)).first(answerable) {
         return wait(ask, format!("a human to answer {}", graph.id(ask)));
     }
     let top = graph.issue(root);

@@ -21,7 +21,7 @@ pub enum List {
     Ready,
     /// Somebody holds it.
     Held,
-    /// An open question.
+    /// An open question, also where its answer would have no effect.
     Asking,
     /// An open question that was answered.
     Answered,
@@ -156,7 +156,7 @@ impl List {
         let ended = || relation.let_go(ix) || relation.finished(ix);
         match self {
             List::Ready | List::Opening | List::RollUp | List::ByHand => !relation.blocked(ix) && !ended(),
-            List::Asking | List::Answered | List::StepsLost | List::OpenScope | List::Judged => !ended(),
+            List::Answered | List::StepsLost | List::OpenScope | List::Judged => !ended(),
             List::Stranded => relation.finished(ix),
             _ => true,
         }
