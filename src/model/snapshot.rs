@@ -203,7 +203,7 @@ impl Snapshot {
     /// What imports could not express.
     pub fn annotations(&self) -> &[Annotation] {
         if let Some(source) = self.graph.source() {
-            source.fault("the annotations were wanted of a part of the graph");
+            source.wants_whole("the annotations");
         }
         &self.annotations
     }

@@ -107,7 +107,8 @@ pub trait Source: Debug {
     fn plan(&self, root: &IssueId) -> Option<PlanRecord>;
     /// Whether a tick has found a root final.
     fn root_finished(&self, id: &IssueId) -> bool;
-    /// Says that what this source gave contradicts itself, or that it was asked for what only a whole
-    /// graph has.
-    fn fault(&self, what: &str);
+    /// Says that what this source gave contradicts itself.
+    fn damaged(&self, what: &str);
+    /// Says that something was wanted that only a whole graph has: a fault of the program.
+    fn wants_whole(&self, what: &str);
 }

@@ -21,7 +21,7 @@ impl Graph {
     /// Only a whole graph can be walked from end to end.
     pub(super) fn whole(&self, what: &str) {
         if let Some(source) = &self.source {
-            source.fault(&format!("{what} was wanted of a part of the graph"));
+            source.wants_whole(what);
         }
     }
 
@@ -77,11 +77,11 @@ impl Graph {
         match source.issue(parent) {
             Some(stored) if stored.derived.depth + 1 == depth => Above::Load(Box::new(stored)),
             Some(_) => {
-                source.fault(&format!("{parent} is not one level above its child"));
+                source.damaged(&format!("{parent} is not one level above its child"));
                 Above::None
             }
             None => {
-                source.fault(&format!("{parent} is named as a parent, and there is no such issue"));
+                source.damaged(&format!("{parent} is named as a parent, and there is no such issue"));
                 Above::None
             }
         }

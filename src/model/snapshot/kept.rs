@@ -59,7 +59,7 @@ impl<V> Kept<V> {
     /// Every record of a whole snapshot, by id.
     pub fn entries(&self, graph: &Graph) -> impl Iterator<Item = (&IssueId, &V)> {
         if let Some(source) = graph.source() {
-            source.fault("all records were wanted of a part of the graph");
+            source.wants_whole("all records");
         }
         self.known.iter()
     }

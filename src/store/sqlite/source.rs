@@ -1,7 +1,7 @@
 //! The store as a snapshot of the live frontier asks it: one issue, one list of neighbours, one page of
 //! what can move at a time, all within one transaction.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use rusqlite::types::Value;
@@ -23,13 +23,13 @@ pub(super) struct Rows {
     conn: Rc<Connection>,
     /// Why it gives nothing any more.
     stopped: RefCell<Option<Stopped>>,
-    closed: std::cell::Cell<bool>,
+    /// Whether its transaction has ended.
+    closed: Cell<bool>,
 }
 
 impl Rows {
     pub(super) fn over(conn: &Rc<Connection>) -> Rc<Rows> {
-        let closed = std::cell::Cell::new(false);
-        Rc::new(Rows { conn: Rc::clone(conn), stopped: RefCell::new(None), closed })
+        Rc::new(Rows { conn: Rc::clone(conn), stopped: RefCell::default(), closed: Cell::new(false) })
     }
 
     /// Whether all it gave can be believed. It gives nothing from now on: its transaction ends.
@@ -38,12 +38,17 @@ impl Rows {
         self.stopped.take().map_or(Ok(()), Err)
     }
 
+    /// The first reason stands: what comes after it may follow from it.
+    fn stop(&self, why: impl Into<Stopped>) {
+        self.stopped.borrow_mut().get_or_insert_with(|| why.into());
+    }
+
     fn ask<T: Default>(&self, read: impl FnOnce(&Connection) -> Result<T, Stopped>) -> T {
         if self.closed.get() || self.stopped.borrow().is_some() {
             return T::default();
         }
         read(&self.conn).unwrap_or_else(|why| {
-            self.stopped.replace(Some(why));
+            self.stop(why);
             T::default()
         })
     }
@@ -86,7 +91,7 @@ impl Source for Rows {
             End::From => "SELECT to_id FROM edges WHERE from_id = ?1 AND kind = ?2 ORDER BY seq",
             End::To => "SELECT from_id FROM edges WHERE to_id = ?1 AND kind = ?2 ORDER BY seq",
         };
-        self.some(sql, (id.as_str(), kind.as_str()), |r| row::id_from(r, &row::RESERVED_IDS))
+        self.some(sql, (id.as_str(), kind.as_str()), |r| row::id_from(r, &row::EDGES))
     }
 
     fn has_edge(&self, edge: &Edge) -> bool {
@@ -99,7 +104,7 @@ impl Source for Rows {
         let sql = "SELECT id FROM issues WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let behind = format!("{prefix}{}", char::MAX);
-        self.some(sql, (prefix, behind, limit), |r| row::id_from(r, &row::RESERVED_IDS))
+        self.some(sql, (prefix, behind, limit), |r| row::id_from(r, &row::ISSUES))
     }
 
     fn listed(&self, list: List, part: &Part<'_>) -> Vec<Stored> {
@@ -133,7 +138,7 @@ impl Source for Rows {
 
     fn roots_of(&self, list: List) -> Vec<IssueId> {
         let sql = "SELECT DISTINCT root FROM frontier WHERE list = ?1";
-        self.some(sql, (list as i64,), |r| row::id_from(r, &row::RESERVED_IDS))
+        self.some(sql, (list as i64,), |r| row::id_from(r, &row::FRONTIER))
     }
 
     fn reserved(&self, id: &IssueId) -> bool {
@@ -150,7 +155,7 @@ impl Source for Rows {
                        VALUES (?1) UNION ALL
                        SELECT i.id FROM issues i JOIN below b ON i.parent = b.id)
                    SELECT id FROM below WHERE id IN (SELECT id FROM scopes)";
-        self.some(sql, (root.as_str(),), |r| row::id_from(r, &row::RESERVED_IDS))
+        self.some(sql, (root.as_str(),), |r| row::id_from(r, &row::SCOPES))
     }
 
     fn rounds(&self, scope: &IssueId) -> Vec<Round> {
@@ -179,9 +184,11 @@ impl Source for Rows {
         self.one(&row::FINISHED_ROOTS, id, read).is_some()
     }
 
-    fn fault(&self, what: &str) {
-        if self.stopped.borrow().is_none() {
-            self.stopped.replace(Some(StoreError::Damaged { what: what.to_owned() }.into()));
-        }
+    fn damaged(&self, what: &str) {
+        self.stop(StoreError::Damaged { what: what.to_owned() });
+    }
+
+    fn wants_whole(&self, what: &str) {
+        self.stop(StoreError::Unfit { what: format!("{what} was wanted of a part of the graph") });
     }
 }
