@@ -11,6 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use roundgate::engine::{decide, roots_to_move};
+use roundgate::model::readiness::ready_issues;
+use roundgate::model::record::Bounds;
 use roundgate::store::sqlite::{Examined, Options, Sqlite, examine};
 use roundgate::store::{EventQuery, PostQuery, Store, StoreError};
 use store_fixture::{commit, created, id, plain, post};
@@ -37,11 +40,19 @@ fn told(folder: &Path) -> Result<String, StoreError> {
         snapshot.0.reserved().collect::<Vec<_>>(),
         snapshot.0.annotations(),
     );
+    let mut live = String::new();
+    store.look(&mut |snapshot, _| {
+        let ready = ready_issues(snapshot, None);
+        let roots = roots_to_move(snapshot, 0);
+        let tops = roots.iter().filter_map(|root| snapshot.graph().ix(root));
+        let next: Vec<_> = tops.map(|root| decide(snapshot, root, 0, &Bounds::default())).collect();
+        live = format!("{ready:?} {roots:?} {next:?}");
+    })?;
     let events = store.events(&EventQuery::default())?;
     let history = store.events(&EventQuery { subject: Some(id("rg-a")), ..EventQuery::default() })?;
     let posts = store.posts(&PostQuery::default())?;
     let topics = store.topics("")?;
-    Ok(format!("{nodes:?} {lists:?} {} {events:?} {history:?} {posts:?} {topics:?}", snapshot.1))
+    Ok(format!("{nodes:?} {lists:?} {live} {} {events:?} {history:?} {posts:?} {topics:?}", snapshot.1))
 }
 
 /// Which bytes to flip: those that say something more often than empty space, and others each time
