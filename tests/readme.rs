@@ -19,7 +19,7 @@ use roundgate::model::id::IssueId;
 /// How the README's commands call the program before it is installed.
 const CARGO_RUN: &str = "cargo run --release --";
 /// The folder in the README's transcripts.
-const FOLDER: &str = "/home/you/work";
+const FOLDER: &str = "/home/you/project";
 /// The moment of the README's transcripts.
 const NOW: &str = "1796000000000";
 
