@@ -131,12 +131,13 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The store, if it is there and this program can open it.
+    /// The store, if it is there and this program can read it; one of an older schema is made again.
     pub fn find(dir: &Path, spec: Spec) -> Option<Kept> {
         let folder = dir.join(spec.name());
         let text = fs::read_to_string(folder.join("facts.json")).ok()?;
         let facts: Facts = serde_json::from_str(&text).ok()?;
-        let usable = facts.edition == EDITION && Sqlite::open(&folder).is_ok();
+        let usable = facts.edition == EDITION
+            && Sqlite::open(&folder).and_then(|store| store.look(&mut |_, _| ())).is_ok();
         usable.then_some(Kept { spec, folder, facts })
     }
 
