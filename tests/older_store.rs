@@ -19,13 +19,14 @@ fn older() -> Place {
 #[test]
 fn reading_an_older_store_names_the_way_out_and_changes_no_byte() {
     let place = older();
-    let before = (fs::read(place.database()).unwrap(), place.names());
+    let state = || (fs::read(place.database()).unwrap(), fs::read(place.mark()).unwrap(), place.names());
+    let before = state();
     for command in [&["issues", "ready"][..], &["status"], &["log"], &["issues", "list"]] {
         let refused = place.refused(command, 7);
         assert_eq!(refused["code"], "older_store", "{refused}");
         assert!(refused["hint"].as_str().unwrap().contains("roundgate doctor --fix"), "{refused}");
     }
-    assert!(before == (fs::read(place.database()).unwrap(), place.names()));
+    assert!(before == state());
 }
 
 #[test]
