@@ -109,7 +109,7 @@ pub fn fix(folder: &Path, now: Millis) -> Result<Diagnosis, AppError> {
     let faulty =
         |name: &str| before.checks.iter().any(|check| check.name == name && check.health == Health::Fault);
     let repair = Repair {
-        tables: ["integrity", "references", "tables", "posts"].into_iter().any(faulty),
+        tables: ["integrity", "references", "tables", "posts", "operations"].into_iter().any(faulty),
         mark: faulty("mark"),
     };
     if before.revision.is_none() {

@@ -12,6 +12,7 @@ pub mod forum;
 pub mod graph_text;
 pub mod import;
 pub mod issues;
+pub mod operation;
 pub mod place;
 pub mod plan;
 pub mod rounds;

@@ -89,6 +89,7 @@ pub fn main() -> ExitCode {
     };
     let json = cli.global.json;
     let context = Context::new(cli.global);
+    context.asks_for(format!("{:?}", cli.command).as_bytes());
     let done = dispatch(cli.command, &context).and_then(|code| context.printed().map(|()| code));
     match done.map_err(Failure::from) {
         Ok(code) => ExitCode::from(code),

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::graph::Edge;
 use super::id::{Actor, IssueId};
 use super::issue::{Issue, Millis, Policy, Priority, State, Work};
+use super::operation::Operation;
 use super::record::{Annotation, Answer, Ask, PlanRecord, Post, Round, Scope};
 use super::tag::Tags;
 
@@ -171,6 +172,11 @@ pub enum Change {
         /// The annotation.
         annotation: Annotation,
     },
+    /// A step of an operation was carried out: what else its transaction has is what it did.
+    OperationDone {
+        /// The step, with its reply.
+        operation: Box<Operation>,
+    },
 }
 
 impl Change {
@@ -191,6 +197,7 @@ impl Change {
             Change::RootFinished { .. } => "root_finished",
             Change::IdReserved { .. } => "id_reserved",
             Change::Annotated { .. } => "annotated",
+            Change::OperationDone { .. } => "operation_done",
         }
     }
 
@@ -204,7 +211,7 @@ impl Change {
             | Change::RootFinished { id, .. }
             | Change::IdReserved { id } => Some(id),
             Change::EdgeAdded { edge } | Change::EdgeRemoved { edge } => Some(&edge.to),
-            Change::Posted { .. } => None,
+            Change::Posted { .. } | Change::OperationDone { .. } => None,
             Change::ScopeSet { after, .. } => Some(&after.id),
             Change::RoundSet { after, .. } => Some(&after.review),
             Change::AskOpened { ask } => Some(&ask.id),

@@ -7,6 +7,7 @@ pub mod gate;
 pub mod graph;
 pub mod id;
 pub mod issue;
+pub mod operation;
 pub mod primitive;
 pub mod readiness;
 pub mod record;

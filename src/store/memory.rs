@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::contract::{EventQuery, PostQuery, Revision, Store, StoreError, Topic};
+use super::contract::{EventQuery, PostQuery, Revision, Store, StoreError, Topic, recorded};
 use super::numbering;
 use crate::model::change::{Change, Event};
 use crate::model::record::Post;
@@ -47,6 +47,12 @@ impl Store for Memory {
     ) -> Result<Revision, StoreError> {
         let events = work(self.snapshot.clone(), self.events.len() as Revision).unwrap_or_default();
         numbering::check(&events, self.events.len() as Revision)?;
+        for (_, done) in events.iter().cloned().filter_map(recorded) {
+            if self.operation(&done.id, done.step)?.is_some() {
+                let what = format!("step {} of {} was carried out before", done.step, done.id);
+                return Err(StoreError::Unfit { what });
+            }
+        }
         for event in events {
             self.snapshot.fold(&event.change, event.at);
             self.events.push(event);

@@ -11,7 +11,7 @@ use super::mark::{self, Mark};
 use super::open::{self, Access, Handle, Options};
 use super::place::Place;
 use super::replay::{self, Broken, Replayed, difference};
-use super::{load, row, schema};
+use super::{load, operation, row, schema};
 use crate::model::record::Post;
 use crate::model::snapshot::Snapshot;
 use crate::store::{Revision, StoreError};
@@ -147,6 +147,11 @@ pub(super) fn examine_open(
         Err(_) => unreplayed(),
     };
     found.add("posts", posts);
+    let operations = match &replayed {
+        Ok(made) => at.finding(operation::check(&tx, &made.operations))?,
+        Err(_) => unreplayed(),
+    };
+    found.add("operations", operations);
     found.revision = replayed.ok().map(|made| made.head.seq);
     Ok(found)
 }

@@ -12,6 +12,7 @@ mod load;
 mod mark;
 mod migrate;
 mod open;
+mod operation;
 mod patience;
 mod persist;
 mod place;
@@ -20,6 +21,7 @@ mod replay;
 mod restore;
 mod row;
 mod schema;
+mod settle;
 mod store;
 mod table;
 

@@ -7,6 +7,7 @@ use super::chain::{Hash, Head};
 use super::fault::Stopped;
 use super::row;
 use crate::model::change::{Change, Event};
+use crate::model::operation::OperationId;
 use crate::model::record::Post;
 use crate::model::snapshot::Snapshot;
 use crate::store::StoreError;
@@ -17,6 +18,7 @@ pub(super) struct Replayed {
     pub head: Head,
     pub snapshot: Snapshot,
     pub posts: Vec<(u64, Post)>,
+    pub operations: Vec<(OperationId, u32, u64)>,
 }
 
 /// Why the events cannot be trusted. Nothing behind the first such place was looked at.
@@ -48,7 +50,12 @@ pub(super) fn replay(
     conn: &Connection,
     mut each: impl FnMut(&Event) -> Result<(), Stopped>,
 ) -> Result<Result<Replayed, Broken>, Stopped> {
-    let mut made = Replayed { head: Head::NONE, snapshot: Snapshot::default(), posts: Vec::new() };
+    let mut made = Replayed {
+        head: Head::NONE,
+        snapshot: Snapshot::default(),
+        posts: Vec::new(),
+        operations: Vec::new(),
+    };
     let mut statement = conn.prepare(&row::EVENTS.select("ORDER BY seq"))?;
     let mut rows = statement.query(())?;
     while let Some(row) = rows.next()? {
@@ -60,8 +67,12 @@ pub(super) fn replay(
                 each(&event)?;
                 made.head = Head { seq: event.seq, hash };
                 made.snapshot.fold(&event.change, event.at);
-                if let Change::Posted { post } = event.change {
-                    made.posts.push((event.seq, post));
+                match event.change {
+                    Change::Posted { post } => made.posts.push((event.seq, post)),
+                    Change::OperationDone { operation } => {
+                        made.operations.push((operation.id, operation.step, event.seq));
+                    }
+                    _ => {}
                 }
             }
             Err(broken) => return Ok(Err(broken)),

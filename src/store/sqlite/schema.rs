@@ -27,11 +27,18 @@ pub(super) struct Migration {
 }
 
 /// Every migration, oldest first. The schema's version is how many there are.
-pub(super) const MIGRATIONS: &[Migration] = &[Migration {
-    sql: include_str!("../../../migrations/0001_initial.sql"),
-    step: None,
-    fingerprint: "ee49b0cb09cfbffe41b96a0973051468ed57c040c81f15a76ed77f44c9213c8d",
-}];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        sql: include_str!("../../../migrations/0001_initial.sql"),
+        step: None,
+        fingerprint: "ee49b0cb09cfbffe41b96a0973051468ed57c040c81f15a76ed77f44c9213c8d",
+    },
+    Migration {
+        sql: include_str!("../../../migrations/0002_operations.sql"),
+        step: None,
+        fingerprint: "48cc40520ccd30415bafbf27ae59c8a8afb069316c8d28907ae1501c93f5b329",
+    },
+];
 
 /// The schema of this program.
 const VERSION: i64 = MIGRATIONS.len() as i64;
