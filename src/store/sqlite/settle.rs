@@ -36,12 +36,16 @@ mod tests {
     /// A folder with a store that has one event.
     fn stored() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let mut store = Sqlite::init(folder.path()).unwrap();
-        let change = Change::IdReserved { id: "rg-gone".parse().unwrap() };
-        let actor = "ann".parse().unwrap();
-        let event = Event { seq: 1, at: 5, actor, cause: "test".to_owned(), tick: None, change };
-        store.transact(&mut |_, _| Some(vec![event.clone()])).unwrap();
+        reserve(&mut Sqlite::init(folder.path()).unwrap(), 1);
         folder
+    }
+
+    /// Commits one event with this number.
+    fn reserve(store: &mut Sqlite, seq: u64) {
+        let change = Change::IdReserved { id: format!("rg-gone{seq}").parse().unwrap() };
+        let actor = "ann".parse().unwrap();
+        let event = Event { seq, at: 5, actor, cause: "test".to_owned(), tick: None, change };
+        store.transact(&mut |_, _| Some(vec![event.clone()])).unwrap();
     }
 
     fn connected(folder: &std::path::Path, options: &Options) -> open::Handle {
@@ -66,15 +70,46 @@ mod tests {
         assert_eq!(load::head(&handle.conn).unwrap().seq, 1);
     }
 
+    /// An open store in whose log, behind the last commit, lies another one that nobody knows of: what
+    /// is left when all of it was written and the sync failed. And the last event of that.
+    fn with_an_unseen_commit() -> (tempfile::TempDir, open::Handle, Head) {
+        let source = stored();
+        let mut open_source = connected(source.path(), &Options::default());
+        // One commit that stays in the log, so that the log has a beginning.
+        settle(&mut open_source.conn, Head { seq: 2, hash: Hash::START }).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["roundgate.db", "roundgate.db-wal"] {
+            std::fs::copy(source.path().join(name), folder.path().join(name)).unwrap();
+        }
+        let seen = std::fs::metadata(folder.path().join("roundgate.db-wal")).unwrap().len();
+        reserve(&mut Sqlite::open(source.path()).unwrap(), 2);
+        let head = load::head(&open_source.conn).unwrap();
+
+        let handle = connected(folder.path(), &Options::default());
+        assert_eq!(load::head(&handle.conn).unwrap().seq, 1);
+        let whole = std::fs::read(source.path().join("roundgate.db-wal")).unwrap();
+        let unseen = &whole[usize::try_from(seen).unwrap()..];
+        let log = std::fs::File::options().write(true).open(folder.path().join("roundgate.db-wal")).unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&log, unseen, seen).unwrap();
+        (folder, handle, head)
+    }
+
     #[test]
-    fn the_answer_no_is_a_commit_of_its_own_in_the_log() {
-        let folder = stored();
-        let log = folder.path().join("roundgate.db-wal");
-        let mut handle = connected(folder.path(), &Options::default());
-        let length = || std::fs::metadata(&log).map_or(0, |meta| meta.len());
-        let before = length();
-        settle(&mut handle.conn, Head { seq: 2, hash: Hash::START }).unwrap();
-        assert!(length() > before);
+    fn a_commit_whose_sync_failed_comes_back_unless_it_was_settled() {
+        let last = |folder: &tempfile::TempDir| {
+            load::head(&connected(folder.path(), &Options::default()).conn).unwrap().seq
+        };
+        let (folder, handle, _) = with_an_unseen_commit();
+        assert_eq!(load::head(&handle.conn).unwrap().seq, 1);
+        drop(handle);
+        assert_eq!(last(&folder), 2, "whoever opens it next takes it for committed");
+
+        let (folder, mut handle, head) = with_an_unseen_commit();
+        assert!(!settle(&mut handle.conn, head).unwrap());
+        drop(handle);
+        assert_eq!(last(&folder), 1, "what was said stays true");
+        reserve(&mut Sqlite::open(folder.path()).unwrap(), 2);
+        assert!(crate::store::sqlite::examine(folder.path(), &Options::default()).unwrap().sound());
     }
 
     #[test]
