@@ -25,6 +25,7 @@ fn a_sound_store_passes_every_check_and_stays_as_it_is() {
         "mark",
         "tables",
         "posts",
+        "operations",
         "waiting",
         "rounds",
         "asks",

@@ -132,20 +132,21 @@ fn is_schema(conn: &Connection, migrations: &[Migration]) -> rusqlite::Result<bo
 }
 
 /// The schema as the file has it, sorted. What `ANALYZE` adds is let through, and so are the indexes
-/// that follow from a table's own constraints: they have no text.
-fn statements(conn: &Connection) -> rusqlite::Result<Vec<String>> {
+/// that follow from a table's own constraints: they have no text. As bytes, for in a damaged file a
+/// statement need not be text.
+fn statements(conn: &Connection) -> rusqlite::Result<Vec<Vec<u8>>> {
     let mut rows = conn.prepare(
-        "SELECT coalesce(sql, type) FROM sqlite_schema
+        "SELECT CAST(coalesce(sql, type) AS BLOB) FROM sqlite_schema
          WHERE NOT (type = 'index' AND sql IS NULL)
            AND NOT (type = 'table' AND name IN ('sqlite_stat1', 'sqlite_stat4'))",
     )?;
-    let mut found = rows.query_map((), |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+    let mut found = rows.query_map((), |row| row.get(0))?.collect::<rusqlite::Result<Vec<Vec<u8>>>>()?;
     found.sort();
     Ok(found)
 }
 
 /// The schema as SQLite has it after the migrations, in memory and without a row.
-fn made(migrations: &[Migration]) -> rusqlite::Result<Vec<String>> {
+fn made(migrations: &[Migration]) -> rusqlite::Result<Vec<Vec<u8>>> {
     let conn = Connection::open_in_memory()?;
     for migration in migrations {
         conn.execute_batch(migration.sql)?;
@@ -154,8 +155,8 @@ fn made(migrations: &[Migration]) -> rusqlite::Result<Vec<String>> {
 }
 
 /// SHA-256 of the statements of a schema, in hexadecimal digits.
-fn fingerprint(statements: &[String]) -> String {
-    let texts = statements.iter().map(|statement| ValueRef::Text(statement.as_bytes()));
+fn fingerprint(statements: &[Vec<u8>]) -> String {
+    let texts = statements.iter().map(|statement| ValueRef::Text(statement));
     hex(Hash::START.then(texts).bytes())
 }
 
@@ -213,6 +214,17 @@ mod tests {
         assert!(is_schema(&conn, &migrations).unwrap(), "rows are no schema");
         conn.execute_batch("ALTER TABLE posts ADD COLUMN another TEXT").unwrap();
         assert!(!is_schema(&conn, &migrations).unwrap());
+    }
+
+    #[test]
+    fn a_statement_that_is_no_text_any_more_is_a_change_of_the_schema() {
+        let conn = created();
+        conn.execute_batch(
+            "PRAGMA writable_schema = ON;
+             UPDATE sqlite_schema SET sql = CAST(CAST(sql AS BLOB) || x'ff' AS TEXT) WHERE name = 'posts';",
+        )
+        .unwrap();
+        assert!(!is_schema(&conn, MIGRATIONS).unwrap());
     }
 
     #[test]
