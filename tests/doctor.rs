@@ -26,6 +26,7 @@ fn a_sound_store_passes_every_check_and_stays_as_it_is() {
         "tables",
         "posts",
         "operations",
+        "archives",
         "waiting",
         "rounds",
         "asks",

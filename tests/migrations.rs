@@ -142,7 +142,10 @@ fn doctor_brings_it_up_to_date_and_repairs_what_is_wrong_in_it() {
     assert_eq!((version(&place.database()), backups(&place.store()).len()), (1, 0));
     let (code, found) = place.doctor(&["--fix"]);
     assert_eq!(code, 0, "{found}");
-    assert_eq!(found["repaired"][0], "the schema was brought from 1 to 2");
+    assert!(
+        found["repaired"][0].as_str().unwrap().starts_with("the schema was brought from 1 to "),
+        "{found}"
+    );
     assert!(found["repaired"].as_array().unwrap().len() == 2, "{found}");
     assert_eq!(version(Path::new(found["backup"].as_str().unwrap())), 1);
     assert_eq!(place.faults(), [""; 0]);

@@ -4,6 +4,7 @@
 pub mod ambient;
 pub mod asks;
 pub mod backup;
+pub mod compact;
 pub mod config;
 pub mod doctor;
 mod error;

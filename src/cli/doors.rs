@@ -8,7 +8,8 @@ use clap::{Parser, Subcommand};
 use super::context::{Context, GlobalArgs};
 use super::output::{self, Failure};
 use super::{
-    asks, backup, config, doctor, forum, graph, import, init, issues, log, plan, rounds, run, status, tick,
+    asks, backup, compact, config, doctor, forum, graph, import, init, issues, log, plan, rounds, run,
+    status, tick,
 };
 use crate::app::AppError;
 
@@ -70,6 +71,8 @@ enum Command {
     Backup(backup::BackupArgs),
     /// Put a backup in the place of the store
     Restore(backup::RestoreArgs),
+    /// Move the bulk of old history out of the store, to an archive
+    Compact(compact::CompactArgs),
     /// Read and change the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -159,6 +162,7 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, AppError> {
         Command::Doctor(args) => doctor::run(context, args),
         Command::Backup(args) => backup::backup(context, args),
         Command::Restore(args) => backup::restore(context, args),
+        Command::Compact(args) => compact::run(context, args),
         Command::Config(command) => config::run(context, command),
         Command::Completions { shell } => {
             let mut script = Vec::new();

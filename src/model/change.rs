@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::compaction::Compaction;
 use super::graph::Edge;
 use super::id::{Actor, IssueId};
 use super::issue::{Issue, Millis, Policy, Priority, State, Work};
@@ -177,6 +178,11 @@ pub enum Change {
         /// The step, with its reply.
         operation: Box<Operation>,
     },
+    /// The bulk of old events was moved to an archive.
+    Compacted {
+        /// Which events, and where to.
+        compaction: Box<Compaction>,
+    },
 }
 
 impl Change {
@@ -198,7 +204,13 @@ impl Change {
             Change::IdReserved { .. } => "id_reserved",
             Change::Annotated { .. } => "annotated",
             Change::OperationDone { .. } => "operation_done",
+            Change::Compacted { .. } => "compacted",
         }
+    }
+
+    /// Whether a snapshot is the same with it and without.
+    pub fn beside_the_graph(&self) -> bool {
+        matches!(self, Change::Posted { .. } | Change::OperationDone { .. } | Change::Compacted { .. })
     }
 
     /// The issue a change is about, where it is about one: the key of `history ID`.
@@ -211,7 +223,7 @@ impl Change {
             | Change::RootFinished { id, .. }
             | Change::IdReserved { id } => Some(id),
             Change::EdgeAdded { edge } | Change::EdgeRemoved { edge } => Some(&edge.to),
-            Change::Posted { .. } | Change::OperationDone { .. } => None,
+            Change::Posted { .. } | Change::OperationDone { .. } | Change::Compacted { .. } => None,
             Change::ScopeSet { after, .. } => Some(&after.id),
             Change::RoundSet { after, .. } => Some(&after.review),
             Change::AskOpened { ask } => Some(&ask.id),

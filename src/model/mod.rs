@@ -3,6 +3,7 @@
 pub mod act;
 pub mod apply;
 pub mod change;
+pub mod compaction;
 pub mod gate;
 pub mod graph;
 pub mod id;

@@ -155,7 +155,7 @@ impl Snapshot {
 
     /// Takes a fact in. The fact must be about this snapshot: what it names is there.
     pub fn fold(&mut self, change: &Change, at: Millis) {
-        if !matches!(change, Change::Posted { .. } | Change::OperationDone { .. }) {
+        if !change.beside_the_graph() {
             self.relation.take();
         }
         match change {
@@ -186,7 +186,7 @@ impl Snapshot {
                     self.graph.remove_edge(from, edge.kind, to);
                 }
             }
-            Change::Posted { .. } | Change::OperationDone { .. } => {}
+            Change::Posted { .. } | Change::OperationDone { .. } | Change::Compacted { .. } => {}
             Change::ScopeSet { after, .. } => {
                 self.scopes.insert(after.id.clone(), after.as_ref().clone());
             }

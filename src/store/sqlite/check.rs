@@ -11,7 +11,7 @@ use super::mark::{self, Mark};
 use super::open::{self, Access, Handle, Options};
 use super::place::Place;
 use super::replay::{self, Broken, Replayed, difference};
-use super::{load, operation, row, schema};
+use super::{compact, load, operation, row, schema};
 use crate::model::record::Post;
 use crate::model::snapshot::Snapshot;
 use crate::store::{Revision, StoreError};
@@ -152,6 +152,11 @@ pub(super) fn examine_open(
         Err(_) => unreplayed(),
     };
     found.add("operations", operations);
+    let archives = match &replayed {
+        Ok(made) => at.finding(compact::kept(&tx).map(|kept| compact::check(&kept, &made.compactions)))?,
+        Err(_) => unreplayed(),
+    };
+    found.add("archives", archives);
     found.revision = replayed.ok().map(|made| made.head.seq);
     Ok(found)
 }

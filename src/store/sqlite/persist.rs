@@ -54,6 +54,8 @@ pub(super) fn project(conn: &Connection, event: &Event) -> Result<(), Stopped> {
         Change::OperationDone { operation } => {
             run(conn, &row::OPERATIONS.insert(), row::operation_row(operation, seq)?)?;
         }
+        // What it did to other rows was done with it, and is not done again by a replay.
+        Change::Compacted { .. } => {}
         Change::ScopeSet { after, .. } => {
             run(conn, &row::SCOPES.upsert(), row::scope_row(after)?)?;
         }

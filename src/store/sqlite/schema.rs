@@ -38,6 +38,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         step: None,
         fingerprint: "48cc40520ccd30415bafbf27ae59c8a8afb069316c8d28907ae1501c93f5b329",
     },
+    Migration {
+        sql: include_str!("../../../migrations/0003_compacted.sql"),
+        step: None,
+        fingerprint: "db36e8aa5df6e4df9d12022cecd70a92e7fc77e333b5b0aec3d098cf4440f678",
+    },
 ];
 
 /// The schema of this program.

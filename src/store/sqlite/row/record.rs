@@ -69,6 +69,9 @@ pub(in super::super) static ANNOTATIONS: Table =
 pub(in super::super) static OPERATIONS: Table =
     Table { name: "operations", key: &["id", "step"], columns: &["id", "step", "seq"] };
 
+pub(in super::super) static COMPACTED: Table =
+    Table { name: "compacted", key: &["seq"], columns: &["seq", "compaction", "digest"] };
+
 /// An event, with the hash that chains it to the one before.
 pub(in super::super) fn event_row(event: &Event, before: Hash) -> Result<(Vec<Value>, Hash), StoreError> {
     let mut row = vec![
@@ -145,6 +148,11 @@ pub(in super::super) fn operation_row(operation: &Operation, seq: u64) -> Result
 pub(in super::super) fn operation_from(row: &Row<'_>) -> Result<(OperationId, u32, u64), StoreError> {
     let mut row = Columns::of(row, &OPERATIONS);
     Ok((row.parsed()?, row.int()?, row.int()?))
+}
+
+pub(in super::super) fn compacted_from(row: &Row<'_>) -> Result<(u64, u64, Hash), StoreError> {
+    let mut row = Columns::of(row, &COMPACTED);
+    Ok((row.int()?, row.int()?, row.hash()?))
 }
 
 /// Each topic from a name on, in order of names.
