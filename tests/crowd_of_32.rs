@@ -38,6 +38,7 @@ fn session(store: &Path, actor: &str) -> Result<Session, AppError> {
         ids: Ids::new(None),
         actor: actor.parse().unwrap(),
         config: Config::default(),
+        operation: None,
     })
 }
 

@@ -26,6 +26,8 @@ fn a_sound_store_passes_every_check_and_stays_as_it_is() {
         "tables",
         "derived",
         "posts",
+        "operations",
+        "archives",
         "waiting",
         "rounds",
         "asks",

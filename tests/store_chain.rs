@@ -63,7 +63,19 @@ fn a_store_that_was_only_written_by_the_program_is_sound() {
     assert!(examined.sound(), "{:?}", examined.first_fault());
     assert_eq!(examined.revision, Some(last));
     let names: Vec<&str> = examined.checks.iter().map(|check| check.name).collect();
-    let all = ["schema", "integrity", "references", "events", "chain", "mark", "tables", "derived", "posts"];
+    let all = [
+        "schema",
+        "integrity",
+        "references",
+        "events",
+        "chain",
+        "mark",
+        "tables",
+        "derived",
+        "posts",
+        "operations",
+        "archives",
+    ];
     assert_eq!(names, all);
 }
 

@@ -12,7 +12,7 @@ use roundgate::store::memory::Memory;
 use roundgate::store::sqlite::Sqlite;
 use roundgate::store::{EventQuery, Extent, PostQuery, Store, StoreError, Topic};
 use store_fixture::{commit, created, events, id, plain, post};
-use story::story;
+use story::{done, story};
 
 /// Runs each test of the contract against each store.
 macro_rules! contract {
@@ -41,6 +41,8 @@ contract! {
     topics_are_found_by_prefix,
     the_snapshot_equals_the_fold_of_all_events_after_every_commit,
     every_event_comes_back_as_it_was_written,
+    a_step_of_an_operation_is_found_by_its_name,
+    no_step_of_an_operation_is_recorded_twice,
 }
 
 fn all_events(store: &dyn Store) -> Vec<Event> {
@@ -192,5 +194,27 @@ fn every_event_comes_back_as_it_was_written(store: &mut dyn Store) {
     }
     assert_eq!(all_events(store), written);
     let kinds: BTreeSet<&str> = written.iter().map(|event| event.change.name()).collect();
-    assert_eq!(kinds.len(), 14, "the story has every kind of change: {kinds:?}");
+    assert_eq!(kinds.len(), 15, "the story has every kind of change but a compaction: {kinds:?}");
+}
+
+fn a_step_of_an_operation_is_found_by_its_name(store: &mut dyn Store) {
+    commit(store, vec![post("t", "one", 1), done("a", 0, "first"), post("t", "two", 1)]).expect("a commit");
+    commit(store, vec![done("a", 1, "second"), done("b", 0, "third")]).expect("a commit");
+    let found = |id: &str, step| {
+        let found = store.operation(&id.parse().expect("an id"), step).expect("operations");
+        found.map(|(event, done)| (event.seq, done.reply.as_str().map(str::to_owned).unwrap_or_default()))
+    };
+    assert_eq!(found("a", 0), Some((2, "first".to_owned())));
+    assert_eq!(found("a", 1), Some((4, "second".to_owned())));
+    assert_eq!(found("b", 0), Some((5, "third".to_owned())));
+    assert_eq!((found("b", 1), found("A", 0), found("c", 0)), (None, None, None));
+}
+
+fn no_step_of_an_operation_is_recorded_twice(store: &mut dyn Store) {
+    commit(store, vec![post("t", "one", 1), done("a", 0, "first")]).expect("a commit");
+    let before = all_events(store);
+    let refused = commit(store, vec![post("t", "one", 1), done("a", 0, "again")]);
+    assert!(matches!(refused, Err(StoreError::Unfit { .. })), "{refused:?}");
+    assert_eq!(all_events(store), before);
+    assert_eq!(store.posts(&PostQuery::default()).expect("posts").len(), 1);
 }

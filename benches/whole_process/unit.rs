@@ -70,6 +70,7 @@ impl Play {
             ids: Ids::new(Some(3)),
             actor: "ann".parse()?,
             config: Config::default(),
+            operation: None,
         };
         Ok(Play { session })
     }

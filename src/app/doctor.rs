@@ -88,6 +88,23 @@ pub fn examine(folder: &Path) -> Result<Diagnosis, AppError> {
     })
 }
 
+/// Looks at an archive of a compaction as well.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn examine_archive(found: &mut Diagnosis, archive: &Path) -> Result<(), AppError> {
+    let there = |source| AppError::File { what: format!("read {}", archive.display()), source };
+    archive.metadata().map_err(there)?;
+    let finding = match found.sound {
+        true => sqlite::check_archive(&found.store, archive, &place::options(&configured(&found.store)))?,
+        false => Finding::Unchecked("the store itself is not sound".to_owned()),
+    };
+    let check = stored(&sqlite::Check { name: "archive", finding });
+    found.sound &= check.health != Health::Fault;
+    found.checks.push(check);
+    Ok(())
+}
+
 /// A configuration that cannot be read is no reason not to look at the store.
 fn configured(folder: &Path) -> config::Config {
     config::load(folder).unwrap_or_default()
@@ -109,7 +126,9 @@ pub fn fix(folder: &Path, now: Millis) -> Result<Diagnosis, AppError> {
     let faulty =
         |name: &str| before.checks.iter().any(|check| check.name == name && check.health == Health::Fault);
     let repair = Repair {
-        tables: ["integrity", "references", "tables", "derived", "posts"].into_iter().any(faulty),
+        tables: ["integrity", "references", "tables", "derived", "posts", "operations"]
+            .into_iter()
+            .any(faulty),
         mark: faulty("mark"),
     };
     if before.revision.is_none() {

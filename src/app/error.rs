@@ -8,7 +8,8 @@ use thiserror::Error;
 use crate::interop::beads::ParseError;
 use crate::interop::plan_file::PlanError;
 use crate::model::apply::ApplyError;
-use crate::model::id::{ActorError, IdError, IssueId};
+use crate::model::id::{Actor, ActorError, IdError, IssueId};
+use crate::model::operation::OperationId;
 use crate::model::refusal::{Class, Refusal};
 use crate::store::StoreError;
 
@@ -100,6 +101,28 @@ pub enum AppError {
         /// The role.
         role: String,
     },
+    /// An operation's id was used for another request.
+    #[error("operation {id} is another request: {cause} by {actor}, event {seq}")]
+    OperationUsed {
+        /// The operation.
+        id: OperationId,
+        /// What it did.
+        cause: String,
+        /// Who did it.
+        actor: Actor,
+        /// The event that recorded it.
+        seq: u64,
+    },
+    /// An operation was carried out, and its reply cannot be read back.
+    #[error("operation {id} was carried out (event {seq}), but another release wrote its reply: {source}")]
+    ReplyUnreadable {
+        /// The operation.
+        id: OperationId,
+        /// The event that recorded it.
+        seq: u64,
+        /// What does not fit.
+        source: serde_json::Error,
+    },
     /// A transition did not do what it must; nothing was written.
     #[error("the transition {transition} was not applied, because it would break the graph: {why}")]
     Broken {
@@ -146,7 +169,7 @@ impl AppError {
                 _ => 1,
             },
             AppError::BadId { .. } | AppError::NoIssue(_) | AppError::NoStore(_) => 3,
-            AppError::Ambiguous { .. } | AppError::StoreInPlace(_) => 4,
+            AppError::Ambiguous { .. } | AppError::StoreInPlace(_) | AppError::OperationUsed { .. } => 4,
             AppError::BadActor { .. }
             | AppError::Usage(_)
             | AppError::Plan { .. }
@@ -160,7 +183,7 @@ impl AppError {
                 ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => 5,
                 _ => 1,
             },
-            AppError::Broken { .. } => 1,
+            AppError::Broken { .. } | AppError::ReplyUnreadable { .. } => 1,
         }
     }
 
@@ -174,6 +197,7 @@ impl AppError {
             AppError::Store(StoreError::ReadOnly { .. }) => "read_only",
             AppError::Store(StoreError::Taken { .. }) => "file_exists",
             AppError::Store(StoreError::Network { .. }) => "network_fs",
+            AppError::Store(StoreError::Unsettled { .. }) => "commit_unsettled",
             AppError::Store(StoreError::Full) => "disk_full",
             AppError::Store(StoreError::Limit { .. }) => "size_limit",
             AppError::Store(StoreError::Newer { .. }) => "newer_store",
@@ -191,6 +215,8 @@ impl AppError {
             AppError::File { .. } => "file",
             AppError::Config { .. } => "config",
             AppError::NoWorker { .. } => "no_worker",
+            AppError::OperationUsed { .. } => "operation_used",
+            AppError::ReplyUnreadable { .. } => "reply_unreadable",
             AppError::Broken { .. } => "broken",
         }
     }

@@ -1,7 +1,10 @@
 //! The forum: posts in topics, and the packets among them that are acts.
 
+use serde::{Deserialize, Serialize};
+
 use super::asks::human_answer;
 use super::issues::{bound_packet, issue_of_topic};
+use super::view::Word;
 use super::{AppError, Changed, Session};
 use crate::model::act::{answer, packet, verdict};
 use crate::model::issue::check_text;
@@ -13,12 +16,12 @@ use crate::store::{PostQuery, Topic};
 pub const MAX_TOPIC_BYTES: usize = 256;
 
 /// What a post turned out to be.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Posted {
     /// The post.
     pub post: Post,
     /// The act it carried: `verdict`, `answer` or `max_review_rounds`.
-    pub act: Option<&'static str>,
+    pub act: Option<Word>,
 }
 
 /// Posts to a topic. A `VERDICT:` in a review's topic, an `/answer` in an ask's and a
@@ -38,7 +41,7 @@ pub fn post(session: &mut Session, topic: &str, body: &str) -> Result<Changed<Po
         work.apply(&primitives)?;
         let (author, at) = (work.actor.clone(), work.now);
         let post = Post { topic: topic.to_owned(), author, body: body.to_owned(), at };
-        Ok(Posted { post, act })
+        Ok(Posted { post, act: act.map(Word::from) })
     })
 }
 

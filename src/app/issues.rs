@@ -1,5 +1,7 @@
 //! The use cases of single issues.
 
+use serde::{Deserialize, Serialize};
+
 use super::session::{Work, resolve};
 use super::view::{IssueView, ReadyView};
 use super::{AppError, Changed, Session};
@@ -254,7 +256,7 @@ pub struct CloseWish {
 }
 
 /// What a close did.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Closed {
     /// The issue as it is now.
     pub issue: IssueView,
@@ -340,7 +342,7 @@ impl DepKind {
 }
 
 /// A relation that was added.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Added {
     /// The blocker, or the child.
     pub first: IssueId,

@@ -4,6 +4,7 @@
 pub mod ambient;
 pub mod asks;
 pub mod backup;
+pub mod compact;
 pub mod config;
 pub mod doctor;
 mod error;
@@ -12,6 +13,7 @@ pub mod forum;
 pub mod graph_text;
 pub mod import;
 pub mod issues;
+pub mod operation;
 pub mod place;
 pub mod plan;
 pub mod rounds;

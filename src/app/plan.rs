@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{AppError, Changed, Session, Work};
 use crate::interop::plan_file::{PlanFile, PlanGoal, parse};
@@ -40,7 +40,7 @@ impl Plan {
 }
 
 /// What applying a plan did, or would do.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanReport {
     /// The root.
     pub root: String,
@@ -54,6 +54,16 @@ pub struct PlanReport {
     pub unchanged: Vec<String>,
     /// Keys of goals that are stored and not in the plan any more; they stay.
     pub gone: Vec<String>,
+}
+
+/// The same, with the store that was made for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Applied {
+    /// The report.
+    #[serde(flatten)]
+    pub report: PlanReport,
+    /// The store's folder, where there was none before.
+    pub new_store: Option<PathBuf>,
 }
 
 /// Reads a plan.
@@ -80,6 +90,18 @@ pub fn read(path: &Path) -> Result<Plan, AppError> {
 /// When the plan wants to change what has begun; then nothing is written.
 pub fn apply(session: &mut Session, plan: &Plan) -> Result<Changed<PlanReport>, AppError> {
     session.change_whole("plan apply", |work| carry_out(work, plan))
+}
+
+/// The same in a store that may have been made for it.
+///
+/// # Errors
+/// As [`apply`].
+pub fn apply_in(
+    session: &mut Session,
+    plan: &Plan,
+    new_store: Option<PathBuf>,
+) -> Result<Changed<Applied>, AppError> {
+    session.change_whole("plan apply", |work| Ok(Applied { report: carry_out(work, plan)?, new_store }))
 }
 
 /// What applying a plan would do.

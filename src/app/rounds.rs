@@ -1,7 +1,9 @@
 //! The use cases of scopes and their rounds.
 
+use serde::{Deserialize, Serialize};
+
 use super::session::resolve;
-use super::view::{RoundView, RoundsView};
+use super::view::{RoundView, RoundsView, Word};
 use super::{AppError, Changed, Session};
 use crate::engine::review_gated;
 use crate::model::act::update::{self, Update};
@@ -36,7 +38,7 @@ fn view(snapshot: &Snapshot, id: &IssueId, defaults: &Bounds) -> Result<RoundsVi
         scope: scope.to_string(),
         max_rounds: review_gated::max_rounds(snapshot, graph.issue(ix), defaults),
         rounds: snapshot.rounds(&scope).map(RoundView::of).collect(),
-        state: review_gated::state(snapshot, ix).as_str(),
+        state: review_gated::state(snapshot, ix).as_str().into(),
         ask: ask.map(|ask| ask.id.to_string()),
     })
 }
@@ -79,7 +81,7 @@ pub struct Evidence {
 }
 
 /// What was recorded about a verdict.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerdictView {
     /// The review.
     pub review: String,
@@ -88,7 +90,7 @@ pub struct VerdictView {
     /// The round.
     pub round: u32,
     /// The verdict, or null after a withdrawal.
-    pub verdict: Option<&'static str>,
+    pub verdict: Option<Word>,
     /// Its notes.
     pub notes: String,
     /// Who gave it.
@@ -103,7 +105,7 @@ impl VerdictView {
             review: review.to_string(),
             scope: round.scope.to_string(),
             round: round.number,
-            verdict: verdict.map(|verdict| verdict.opinion.as_str()),
+            verdict: verdict.map(|verdict| verdict.opinion.as_str().into()),
             notes: verdict.map(|verdict| verdict.reason.clone()).unwrap_or_default(),
             by: verdict.map(|verdict| verdict.by.to_string()),
         })

@@ -1,12 +1,16 @@
 //! A session with a store: one actor, one clock, one configuration. Every mutation goes through
 //! [`Session::change`], every question through [`Session::read`].
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::AppError;
 use super::ambient::{Clock, IdStream, Ids};
 use super::config::Config;
+use super::operation::Ongoing;
 use crate::engine::{Forge, Transition, compile};
 use crate::model::apply::{Author, apply_all};
-use crate::model::change::Event;
+use crate::model::change::{Change, Event};
 use crate::model::id::{Actor, IssueId};
 use crate::model::issue::Millis;
 use crate::model::primitive::Primitive;
@@ -26,6 +30,8 @@ pub struct Session {
     pub actor: Actor,
     /// The configuration.
     pub config: Config,
+    /// The operation that what is changed belongs to.
+    pub operation: Option<Ongoing>,
 }
 
 /// What a change gave, and whether it changed anything.
@@ -126,9 +132,12 @@ impl Session {
     /// One transaction: reads, lets `act` decide and apply, and commits what that made. A refused act
     /// leaves the store as it was. What is not on a list, `act` must know the id of.
     ///
+    /// In an operation, what `act` gives is recorded in the same transaction, also when it changes
+    /// nothing; and where that was done before, it is given again and `act` is not called.
+    ///
     /// # Errors
-    /// What `act` says, or what the store says of the commit.
-    pub fn change<T>(
+    /// What `act` says, or what the store says of the commit; [`AppError::OperationUsed`].
+    pub fn change<T: Serialize + DeserializeOwned>(
         &mut self,
         cause: &str,
         act: impl FnOnce(&mut Work) -> Result<T, AppError>,
@@ -140,7 +149,7 @@ impl Session {
     ///
     /// # Errors
     /// As for [`Session::change`].
-    pub fn change_whole<T>(
+    pub fn change_whole<T: Serialize + DeserializeOwned>(
         &mut self,
         cause: &str,
         act: impl FnOnce(&mut Work) -> Result<T, AppError>,
@@ -148,10 +157,33 @@ impl Session {
         self.transact(Extent::Whole, cause, act)
     }
 
-    fn transact<T>(
+    fn transact<T: Serialize + DeserializeOwned>(
         &mut self,
         extent: Extent,
         cause: &str,
+        act: impl FnOnce(&mut Work) -> Result<T, AppError>,
+    ) -> Result<Changed<T>, AppError> {
+        let Some(step) = self.operation.as_mut().map(Ongoing::advance) else {
+            return self.commit(extent, cause, None, act);
+        };
+        if let Some(done) = step.reply(self.store.as_ref())? {
+            return Ok(done);
+        }
+        self.commit(extent, cause, Some(&step), act).or_else(|error| {
+            // The same call may have been carried out since, and may be why this one was not.
+            match step.reply(self.store.as_ref()) {
+                Ok(Some(done)) => Ok(done),
+                Err(used @ AppError::OperationUsed { .. }) => Err(used),
+                _ => Err(error),
+            }
+        })
+    }
+
+    fn commit<T: Serialize>(
+        &mut self,
+        extent: Extent,
+        cause: &str,
+        step: Option<&Ongoing>,
         act: impl FnOnce(&mut Work) -> Result<T, AppError>,
     ) -> Result<Changed<T>, AppError> {
         let mut act = Some(act);
@@ -170,12 +202,29 @@ impl Session {
                 tick: false,
                 events: Vec::new(),
             };
-            let result = act(&mut work);
+            let mut result = act(&mut work);
             *snapshot = work.snapshot;
-            let events = result.is_ok().then_some(work.events);
+            let mut events = work.events;
+            changed = result.is_ok() && !events.is_empty();
+            if let (Some(step), Ok(value)) = (step, &result) {
+                let recorded = serde_json::to_value(value).map(|reply| Event {
+                    seq: base + events.len() as u64 + 1,
+                    at: now,
+                    actor: actor.clone(),
+                    cause: cause.to_owned(),
+                    tick: None,
+                    change: Change::OperationDone { operation: Box::new(step.record(changed, reply)) },
+                });
+                match recorded {
+                    Ok(event) => events.push(event),
+                    Err(error) => {
+                        result = Err(AppError::Usage(format!("cannot be written as JSON: {error}")));
+                    }
+                }
+            }
+            let committed = result.is_ok().then_some(events);
             outcome = Some(result);
-            changed = events.as_ref().is_some_and(|events| !events.is_empty());
-            events
+            committed
         })?;
         match outcome {
             Some(result) => result.map(|value| Changed { value, changed }),

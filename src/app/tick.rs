@@ -1,8 +1,9 @@
 //! The tick: read, decide, compile, apply, check and commit, in one write transaction (section 4).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::session::resolve_root;
+use super::view::Word;
 use super::{AppError, Session, Work};
 use crate::engine::{
     Decision, Transition, Waiting, contradiction_at, decide, is_final, review_gated, roots_to_move,
@@ -16,39 +17,39 @@ use crate::model::record::{Bounds, Scope};
 use crate::model::snapshot::Snapshot;
 
 /// A transition, as a tick reports it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransitionView {
     /// Such as `next_round`.
-    pub kind: &'static str,
+    pub kind: Word,
     /// The scope, ask or issue it is about.
     pub issue: String,
 }
 
 /// A primitive, as a tick reports it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrimitiveView {
     /// The protocol's word for it.
-    pub primitive: &'static str,
+    pub primitive: Word,
     /// What it does, in a line.
     pub text: String,
 }
 
 /// Who must move.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitingView {
     /// `worker`, `reviewer` or `human`.
-    pub actor: &'static str,
+    pub actor: Word,
     /// The issue.
     pub issue: String,
 }
 
 /// What a tick did for a root, and what comes next.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TickView {
     /// The root.
     pub root: String,
     /// `act`, `wait`, `done` or `stuck`.
-    pub decision: &'static str,
+    pub decision: Word,
     /// The transition, when it acted.
     pub transition: Option<TransitionView>,
     /// Whether it was carried out (not in a dry run).
@@ -56,7 +57,7 @@ pub struct TickView {
     /// What it was compiled to.
     pub primitives: Vec<PrimitiveView>,
     /// The state of the scope that is at it, or `final`, or `stuck`; null where no scope is.
-    pub state: Option<&'static str>,
+    pub state: Option<Word>,
     /// The scope whose state that is.
     pub scope: Option<String>,
     /// The scope's latest round.
@@ -95,7 +96,11 @@ pub fn tick(session: &mut Session, text: &str, dry_run: bool) -> Result<TickView
 /// # Errors
 /// When the store cannot be read at all.
 pub fn tick_all(session: &mut Session, dry_run: bool) -> Result<(Vec<TickView>, Vec<RootFailure>), AppError> {
-    let roots = session.look(|snapshot| Ok(roots_to_move(snapshot, session.clock.now())))?;
+    let mut roots = session.look(|snapshot| Ok(roots_to_move(snapshot, session.clock.now())))?;
+    if session.operation.is_some() {
+        // A retry has the roots of the first call, whatever has become of them.
+        roots = session.change("tick", |_| Ok(roots))?.value;
+    }
     let (mut views, mut failures) = (Vec::new(), Vec::new());
     for root in roots {
         match one(session, &root, dry_run) {
@@ -115,8 +120,9 @@ fn one(session: &mut Session, root: &IssueId, dry_run: bool) -> Result<TickView,
         if dry_run {
             return preview(session, snapshot, ix, &decision, &defaults).map(Some);
         }
-        let acts = matches!(decision, Decision::Act(_));
-        Ok((!acts).then(|| report(snapshot, ix, &decision, None, now, &defaults)))
+        // What an operation found is recorded, also when that is nothing.
+        let writes = matches!(decision, Decision::Act(_)) || session.operation.is_some();
+        Ok((!writes).then(|| report(snapshot, ix, &decision, None, now, &defaults)))
     })?;
     match idle {
         Some(view) => Ok(view),
@@ -199,19 +205,21 @@ fn report(
     };
     TickView {
         root: graph.id(root).to_string(),
-        decision: word(decision),
+        decision: word(decision).into(),
         transition: transition.map(|transition| TransitionView {
-            kind: transition.kind(),
+            kind: transition.kind().into(),
             issue: transition.subject().to_string(),
         }),
         applied,
         primitives: done.map(|(primitives, _)| primitives.iter().map(shown).collect()).unwrap_or_default(),
-        state,
+        state: state.map(Word::from),
         scope: scope.map(|ix| graph.id(ix).to_string()),
         round: record.and_then(|scope| snapshot.last_round(&scope.id)).map(|round| round.number),
         max_rounds: record.map(|scope: &Scope| scope.bounds.max_rounds),
-        waiting_on: waiting
-            .map(|waiting| WaitingView { actor: waiting.actor.as_str(), issue: waiting.issue.to_string() }),
+        waiting_on: waiting.map(|waiting| WaitingView {
+            actor: waiting.actor.as_str().into(),
+            issue: waiting.issue.to_string(),
+        }),
         next: next(&now_wanted),
         r#final,
     }
@@ -287,5 +295,5 @@ fn shown(primitive: &Primitive) -> PrimitiveView {
         Primitive::FinishRoot { id, .. } => format!("root {id}"),
         Primitive::Annotate { annotation } => format!("{} of {}", annotation.kind, annotation.issue),
     };
-    PrimitiveView { primitive: primitive.word(), text }
+    PrimitiveView { primitive: primitive.word().into(), text }
 }

@@ -1,6 +1,8 @@
 //! What programs read: the shapes that `--json` prints (section 9). Fields may be added, never renamed.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use crate::model::act::claim::Role;
 use crate::model::graph::Ix;
@@ -8,17 +10,20 @@ use crate::model::issue::{Millis, Policy, Work};
 use crate::model::record::{Ask, Choice, Round};
 use crate::model::snapshot::Snapshot;
 
+/// A word of this program, or one that was read back from a stored reply.
+pub type Word = Cow<'static, str>;
+
 /// One edge, as seen from its first end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DepView {
     /// `blocks`, `supersedes` or `parent`.
-    pub r#type: &'static str,
+    pub r#type: Word,
     /// The other end.
     pub target: String,
 }
 
 /// Who holds an issue.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimView {
     /// The holder.
     pub actor: String,
@@ -29,7 +34,7 @@ pub struct ClaimView {
 }
 
 /// An issue.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IssueView {
     /// Its id.
     pub id: String,
@@ -38,9 +43,9 @@ pub struct IssueView {
     /// What is wanted.
     pub body: String,
     /// `open`, `in_progress` or `closed`.
-    pub status: &'static str,
+    pub status: Word,
     /// The outcome of a closed issue.
-    pub outcome: Option<&'static str>,
+    pub outcome: Option<Word>,
     /// Its tags, in order.
     pub tags: Vec<String>,
     /// What it blocks and supersedes, and its parent.
@@ -78,7 +83,7 @@ impl IssueView {
         let node = graph.node(ix);
         let issue = &node.issue;
         let name = |ix: &Ix| graph.id(*ix).to_string();
-        let dep = |r#type: &'static str| move |ix: &Ix| DepView { r#type, target: name(ix) };
+        let dep = |r#type: &'static str| move |ix: &Ix| DepView { r#type: r#type.into(), target: name(ix) };
         let parent = node.parent.iter().map(dep("parent"));
         let blocks = node.blocks.iter().map(dep("blocks"));
         let supersedes = node.supersedes.iter().map(dep("supersedes"));
@@ -86,8 +91,8 @@ impl IssueView {
             id: issue.id.to_string(),
             title: issue.title.clone(),
             body: issue.body.clone(),
-            status: issue.state.status(),
-            outcome: issue.state.outcome().map(|outcome| outcome.as_str()),
+            status: issue.state.status().into(),
+            outcome: issue.state.outcome().map(|outcome| outcome.as_str().into()),
             tags: issue.tags.iter().map(ToString::to_string).collect(),
             deps: parent.chain(blocks).chain(supersedes).collect(),
             priority: issue.priority.get(),
@@ -135,7 +140,7 @@ impl ReadyView {
 }
 
 /// One round of a scope.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundView {
     /// Its number, from 1.
     pub round: u32,
@@ -144,13 +149,13 @@ pub struct RoundView {
     /// The review's issue.
     pub review: String,
     /// `pass`, `needs_work` or null.
-    pub verdict: Option<&'static str>,
+    pub verdict: Option<Word>,
     /// Who judged.
     pub by: Option<String>,
     /// What was found wrong, or good.
     pub notes: String,
     /// `passed`, `failed` or null while it goes on.
-    pub end: Option<&'static str>,
+    pub end: Option<Word>,
 }
 
 impl RoundView {
@@ -159,15 +164,15 @@ impl RoundView {
         use crate::model::record::RoundEnd;
         let (end, failure) = match &round.end {
             None => (None, None),
-            Some(RoundEnd::Passed) => (Some("passed"), None),
-            Some(RoundEnd::Failed { notes, .. }) => (Some("failed"), Some(notes.clone())),
+            Some(RoundEnd::Passed) => (Some("passed".into()), None),
+            Some(RoundEnd::Failed { notes, .. }) => (Some("failed".into()), Some(notes.clone())),
         };
         let verdict = round.verdict.as_ref();
         RoundView {
             round: round.number,
             attempt: round.attempt.to_string(),
             review: round.review.to_string(),
-            verdict: verdict.map(|verdict| verdict.opinion.as_str()),
+            verdict: verdict.map(|verdict| verdict.opinion.as_str().into()),
             by: verdict.map(|verdict| verdict.by.to_string()),
             notes: verdict.map(|verdict| verdict.reason.clone()).or(failure).unwrap_or_default(),
             end,
@@ -176,7 +181,7 @@ impl RoundView {
 }
 
 /// A scope and its rounds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundsView {
     /// The scope.
     pub scope: String,
@@ -185,13 +190,13 @@ pub struct RoundsView {
     /// Its rounds, in order.
     pub rounds: Vec<RoundView>,
     /// Its state, such as `attempt_pending`.
-    pub state: &'static str,
+    pub state: Word,
     /// The open ask about it.
     pub ask: Option<String>,
 }
 
 /// An ask.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskView {
     /// Its issue.
     pub id: String,
@@ -200,13 +205,13 @@ pub struct AskView {
     /// The scope it is about.
     pub scope: Option<String>,
     /// What kind of ask it is: `rounds handoff failure steps question`.
-    pub kind: &'static str,
+    pub kind: Word,
     /// What is asked.
     pub question: String,
     /// What can be answered.
     pub choices: Vec<Choice>,
     /// `open`, `answered` (until the next tick) or `settled`.
-    pub status: &'static str,
+    pub status: Word,
     /// The chosen word.
     pub answer: Option<String>,
     /// What was said with it.
@@ -236,10 +241,10 @@ impl AskView {
             id: ask.id.to_string(),
             root: ix.map_or_else(|| ask.id.to_string(), |ix| graph.id(graph.root(ix)).to_string()),
             scope: ask.scope.as_ref().map(ToString::to_string),
-            kind: ask.kind.as_str(),
+            kind: ask.kind.as_str().into(),
             question: ask.question.clone(),
             choices: ask.choices.clone(),
-            status,
+            status: status.into(),
             answer: ask.answer.as_ref().map(|answer| answer.choice.clone()),
             note: ask.answer.as_ref().map(|answer| answer.note.clone()),
             answered_by: ask.answer.as_ref().map(|answer| answer.by.to_string()),

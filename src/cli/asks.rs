@@ -81,7 +81,7 @@ pub fn run(context: &Context, command: AsksCommand) -> Result<u8, AppError> {
                 vec![
                     ask.id.clone(),
                     ask.root.clone(),
-                    ask.status.to_owned(),
+                    ask.status.to_string(),
                     ask.question.clone(),
                     choices.join(" "),
                 ]

@@ -38,6 +38,7 @@ pub fn backup(context: &Context, args: BackupArgs) -> Result<u8, AppError> {
 }
 
 pub fn restore(context: &Context, args: RestoreArgs) -> Result<u8, AppError> {
+    context.no_operation("a restore takes the store itself away, and its operations with it")?;
     let folder = match context.store_folder() {
         Err(AppError::NoStore(_)) => context.new_store_folder()?,
         found => found?,

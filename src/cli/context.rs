@@ -10,8 +10,10 @@ use serde::Serialize;
 
 use super::output;
 use crate::app::ambient::{Clock, Ids};
+use crate::app::operation::{Ongoing, Request};
 use crate::app::{AppError, Session, config, place};
 use crate::model::id::Actor;
+use crate::model::operation::OperationId;
 use crate::store::Store;
 
 /// Flags that every command takes.
@@ -23,6 +25,9 @@ pub struct GlobalArgs {
     /// Who acts; otherwise the login name
     #[arg(long = "as", global = true, env = "ROUNDGATE_ACTOR", value_name = "ACTOR")]
     pub actor: Option<String>,
+    /// Names this call: a retry with the same name applies once, and prints what the first did
+    #[arg(long, global = true, env = "ROUNDGATE_OPERATION", value_name = "ID")]
+    pub operation: Option<OperationId>,
     /// Print JSON, whole and nothing else
     #[arg(long, global = true)]
     pub json: bool,
@@ -42,13 +47,15 @@ struct Acted<'a, T> {
 /// The surroundings of one command.
 pub struct Context {
     global: GlobalArgs,
+    /// What is asked for, as far as it is known.
+    request: RefCell<Request>,
     /// Why stdout takes no more, once it does not; then nothing more is printed.
     closed: RefCell<Option<std::io::Error>>,
 }
 
 impl Context {
     pub fn new(global: GlobalArgs) -> Self {
-        Context { global, closed: RefCell::new(None) }
+        Context { global, request: RefCell::default(), closed: RefCell::new(None) }
     }
 
     pub fn json(&self) -> bool {
@@ -86,7 +93,30 @@ impl Context {
     pub fn session_to_write(&self) -> Result<Session, AppError> {
         let mut session = self.session()?;
         session.store.bring_up_to_date()?;
+        self.begin_operation(&mut session);
         Ok(session)
+    }
+
+    /// Adds to what is asked for: the command, and what the files say that it names. To be called before
+    /// the session to write begins.
+    pub fn asks_for(&self, part: &[u8]) {
+        self.request.borrow_mut().add(part);
+    }
+
+    /// What the session changes belongs to the operation that the flags name.
+    pub fn begin_operation(&self, session: &mut Session) {
+        let id = self.global.operation.clone();
+        session.operation = id.map(|id| Ongoing::new(id, self.request.borrow().digest(&session.actor)));
+    }
+
+    /// Refuses `--operation` for a command that is no single act.
+    pub fn no_operation(&self, why: &str) -> Result<(), AppError> {
+        match &self.global.operation {
+            Some(_) => {
+                Err(AppError::Usage(format!("--operation (ROUNDGATE_OPERATION) does not go here: {why}")))
+            }
+            None => Ok(()),
+        }
     }
 
     /// A session at a store that is open already.
@@ -101,6 +131,7 @@ impl Context {
             ids: Ids::new(number("ROUNDGATE_SEED")?),
             actor: self.actor()?,
             config: config::load(folder)?,
+            operation: None,
         })
     }
 

@@ -1,5 +1,7 @@
 //! `roundgate doctor`
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::context::Context;
@@ -16,12 +18,18 @@ pub struct DoctorArgs {
     /// Make again what follows from the events (tables, indexes, mark), after a backup beside the store
     #[arg(long)]
     fix: bool,
+    /// Hold an archive of compact against the store, too; may be given again
+    #[arg(long, value_name = "FILE")]
+    archive: Vec<PathBuf>,
 }
 
 pub fn run(context: &Context, args: DoctorArgs) -> Result<u8, AppError> {
     let folder = context.store_folder()?;
-    let found =
+    let mut found =
         if args.fix { doctor::fix(&folder, context.clock()?.now())? } else { doctor::examine(&folder)? };
+    for archive in &args.archive {
+        doctor::examine_archive(&mut found, archive)?;
+    }
     if context.json() {
         context.print_json(&found)?;
     } else {

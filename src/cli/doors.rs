@@ -11,7 +11,8 @@ use clap::{Parser, Subcommand};
 use super::context::{Context, GlobalArgs};
 use super::output::{self, Failure};
 use super::{
-    asks, backup, config, doctor, forum, graph, import, init, issues, log, plan, rounds, run, status, tick,
+    asks, backup, compact, config, doctor, forum, graph, import, init, issues, log, plan, rounds, run,
+    status, tick,
 };
 use crate::app::AppError;
 
@@ -73,6 +74,8 @@ enum Command {
     Backup(backup::BackupArgs),
     /// Put a backup in the place of the store
     Restore(backup::RestoreArgs),
+    /// Move the bulk of old history out of the store, to an archive
+    Compact(compact::CompactArgs),
     /// Read and change the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -100,6 +103,7 @@ pub fn run_line(arguments: &[OsString]) -> u8 {
     };
     let json = cli.global.json;
     let context = Context::new(cli.global);
+    context.asks_for(format!("{:?}", cli.command).as_bytes());
     let done = dispatch(cli.command, &context).and_then(|code| context.printed().map(|()| code));
     match done.map_err(Failure::from) {
         Ok(code) => code,
@@ -169,6 +173,7 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, AppError> {
         Command::Doctor(args) => doctor::run(context, args),
         Command::Backup(args) => backup::backup(context, args),
         Command::Restore(args) => backup::restore(context, args),
+        Command::Compact(args) => compact::run(context, args),
         Command::Config(command) => config::run(context, command),
         Command::Completions { shell } => {
             let mut script = Vec::new();

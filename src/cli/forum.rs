@@ -74,15 +74,15 @@ fn full_topic(session: &crate::app::Session, topic: &str) -> Result<String, AppE
 }
 
 fn post(context: &Context, args: PostArgs) -> Result<u8, AppError> {
+    let body = body_text(context, args.message, args.message_file)?.unwrap_or_default();
     let mut session = context.session_to_write()?;
     if let Some(author) = &args.author {
         session.actor =
             author.parse().map_err(|source| AppError::BadActor { text: author.clone(), source })?;
     }
-    let body = body_text(args.message, args.message_file)?.unwrap_or_default();
     let topic = full_topic(&session, &args.topic)?;
     let done = forum::post(&mut session, &topic, &body)?;
-    if let Some(act) = done.value.act {
+    if let Some(act) = &done.value.act {
         context.say(&format!("the post is an act ({act}); the next tick takes it up"));
     }
     if context.json() {

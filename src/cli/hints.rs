@@ -32,6 +32,13 @@ pub fn hint(error: &AppError) -> Option<String> {
                 "add [workers.{role}] to the plan and apply it, or claim the work by hand: roundgate issues claim --next"
             )
         }
+        AppError::OperationUsed { .. } => {
+            "nothing was done; give each request an --operation of its own, and a retry that of the first"
+                .to_owned()
+        }
+        AppError::ReplyUnreadable { .. } => {
+            "nothing was done now; roundgate log shows what was done then".to_owned()
+        }
         AppError::Usage(_) | AppError::File { .. } | AppError::Broken { .. } => return None,
     };
     Some(text)
@@ -61,6 +68,10 @@ fn stored(error: &StoreError) -> Option<String> {
         StoreError::OldSqlite { .. } => "build with the bundled SQLite".to_owned(),
         StoreError::Busy { .. } => "try again".to_owned(),
         StoreError::ReadOnly { .. } => "make the folder and the file writable for this user".to_owned(),
+        StoreError::Unsettled { .. } => {
+            "roundgate log shows whether it is there; with --operation the same call can be made again, and applies once"
+                .to_owned()
+        }
         StoreError::Full => "make room, and do it again".to_owned(),
         StoreError::Limit { .. } => "raise the limit with ulimit -f, and do it again".to_owned(),
         _ => return None,

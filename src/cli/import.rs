@@ -31,7 +31,7 @@ pub enum FormatArg {
 }
 
 /// Reads a file, or stdin for `-`.
-pub fn read_file(file: &Path) -> Result<Vec<u8>, AppError> {
+pub fn read_file(context: &Context, file: &Path) -> Result<Vec<u8>, AppError> {
     let error = |source: std::io::Error| AppError::File { what: format!("read {}", file.display()), source };
     let mut bytes = Vec::new();
     let read = if file == Path::new("-") {
@@ -43,12 +43,13 @@ pub fn read_file(file: &Path) -> Result<Vec<u8>, AppError> {
     if length as u64 > MAX_FILE_BYTES {
         return Err(AppError::Usage(format!("{} is larger than 1 GiB", file.display())));
     }
+    context.asks_for(&bytes);
     Ok(bytes)
 }
 
 pub fn run(context: &Context, args: ImportArgs) -> Result<u8, AppError> {
     let FormatArg::Beads = args.format;
-    let bytes = read_file(&args.file)?;
+    let bytes = read_file(context, &args.file)?;
     let mut session = if args.dry_run { context.session()? } else { context.session_to_write()? };
     let done = import::beads(&mut session, &args.file, &bytes, args.dry_run)?;
     let report = &done.value;

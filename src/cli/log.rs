@@ -92,6 +92,10 @@ fn what(change: &Change) -> String {
         Change::RootFinished { id, finished: true } => format!("{id} is final"),
         Change::RootFinished { id, finished: false } => format!("{id} goes on"),
         Change::IdReserved { id } => format!("{id} stays reserved"),
+        Change::Compacted { compaction } => {
+            format!("moved {} events to {}", compaction.events, line(&compaction.archive))
+        }
+        Change::OperationDone { operation } => format!("operation {} is done", operation.id),
         Change::Annotated { annotation } => format!("{}: {}", annotation.issue, annotation.kind),
     }
 }

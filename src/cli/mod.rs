@@ -2,6 +2,7 @@
 
 mod asks;
 mod backup;
+mod compact;
 mod config;
 mod context;
 mod doctor;

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::context::Context;
-use crate::app::plan::{self, PlanReport};
+use crate::app::plan::{self, Applied};
 use crate::app::{AppError, Session, config, place};
 use crate::store::StoreError;
 use crate::store::memory::Memory;
@@ -68,6 +68,7 @@ pub fn session_or_new(context: &Context) -> Result<Opened, AppError> {
     let to_write = |folder| -> Result<Opened, AppError> {
         let mut opened = opened(context, folder)?;
         opened.session.store.bring_up_to_date()?;
+        context.begin_operation(&mut opened.session);
         Ok(opened)
     };
     if let Some(folder) = in_reach(context)? {
@@ -81,7 +82,8 @@ pub fn session_or_new(context: &Context) -> Result<Opened, AppError> {
         Err(other) => return Err(other),
     };
     context.say(&format!("made a store in {}", folder.display()));
-    let session = context.session_at(&folder, store)?;
+    let mut session = context.session_at(&folder, store)?;
+    context.begin_operation(&mut session);
     Ok(Opened { session, folder, made: true })
 }
 
@@ -118,27 +120,21 @@ fn apply(context: &Context, args: &ApplyArgs) -> Result<u8, AppError> {
     if args.dry_run {
         let mut opened = session_or_pretended(context)?;
         let report = plan::preview(&mut opened.session, &plan)?;
-        return print(context, &report, &opened, false, true);
+        let new_store = opened.made.then_some(opened.folder);
+        return print(context, &Applied { report, new_store }, false, true);
     }
-    let mut opened = session_or_new(context)?;
-    let done = plan::apply(&mut opened.session, &plan)?;
-    print(context, &done.value, &opened, done.changed, false)
+    context.asks_for(format!("{plan:?}").as_bytes());
+    let Opened { mut session, folder, made } = session_or_new(context)?;
+    let done = plan::apply_in(&mut session, &plan, made.then_some(folder))?;
+    print(context, &done.value, done.changed, false)
 }
 
-fn print(
-    context: &Context,
-    report: &PlanReport,
-    opened: &Opened,
-    changed: bool,
-    dry_run: bool,
-) -> Result<u8, AppError> {
+fn print(context: &Context, applied: &Applied, changed: bool, dry_run: bool) -> Result<u8, AppError> {
     if context.json() {
-        let mut value = json!(report);
-        value["changed"] = json!(changed);
-        value["new_store"] = json!(opened.made.then_some(&opened.folder));
-        context.print_json(&value)?;
+        context.print_changed(applied, changed)?;
         return Ok(0);
     }
+    let report = &applied.report;
     let would = if dry_run { "would be " } else { "" };
     for (what, keys) in
         [("created", &report.created), ("updated", &report.updated), ("unchanged", &report.unchanged)]

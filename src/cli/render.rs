@@ -66,7 +66,7 @@ pub fn moment(at: Millis) -> String {
 
 /// The status of an issue in a word: its outcome once it is closed.
 pub fn status_word(issue: &IssueView) -> String {
-    issue.outcome.map_or(issue.status, |outcome| outcome).to_owned()
+    issue.outcome.as_ref().unwrap_or(&issue.status).to_string()
 }
 
 /// The rows of a list of issues.

@@ -102,7 +102,7 @@ fn print(context: &Context, view: &RoundsView) -> Result<u8, AppError> {
     }
     context.line(&format!("{}  {}  at most {} rounds", view.scope, view.state, view.max_rounds));
     for round in &view.rounds {
-        let verdict = match (round.verdict, round.end) {
+        let verdict = match (round.verdict.as_deref(), round.end.as_deref()) {
             (Some(verdict), _) => verdict,
             (None, Some("failed")) => "attempt failed",
             _ => "no verdict yet",
@@ -129,7 +129,7 @@ fn verdict(context: &Context, args: VerdictArgs) -> Result<u8, AppError> {
     };
     let mut evidence = Vec::new();
     for file in &args.evidence {
-        let text = String::from_utf8(read_file(file)?)
+        let text = String::from_utf8(read_file(context, file)?)
             .map_err(|_| AppError::Usage(format!("{} is not UTF-8 text", file.display())))?;
         evidence.push(Evidence { name: file.display().to_string(), text });
     }
@@ -147,7 +147,7 @@ fn recorded(context: &Context, done: &Changed<VerdictView>) -> Result<u8, AppErr
     if context.json() {
         context.print_changed(view, done.changed)?;
     } else {
-        let verdict = view.verdict.unwrap_or("no verdict");
+        let verdict = view.verdict.as_deref().unwrap_or("no verdict");
         let changed = if done.changed { "recorded" } else { "unchanged" };
         let by = view.by.as_deref().unwrap_or_default();
         context.line(&format!(

@@ -26,6 +26,7 @@ pub struct RunArgs {
 }
 
 pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
+    context.no_operation("run goes on where it stopped, whenever it is called")?;
     let cwd = context.cwd()?;
     let (folder, mut session, root) = match (&args.plan, &args.root) {
         (Some(file), _) => {
@@ -125,7 +126,7 @@ impl Screen {
             Progress::Ticked(view) => {
                 let transition = view.transition.as_ref();
                 let (kind, issue) =
-                    transition.map_or(("", ""), |transition| (transition.kind, transition.issue.as_str()));
+                    transition.map_or(("", ""), |transition| (&*transition.kind, transition.issue.as_str()));
                 self.say(&format!("tick     {kind} {issue}"));
             }
             Progress::Started { issue, title, role, round } => {

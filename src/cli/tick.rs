@@ -70,11 +70,11 @@ fn all(context: &Context, session: &mut Session, dry_run: bool, exit_status: boo
 
 fn code(view: &TickView) -> u8 {
     let human = view.waiting_on.as_ref().is_some_and(|waiting| waiting.actor == "human");
-    match view.decision {
+    match view.decision.as_ref() {
         _ if view.r#final => 0,
         "done" => 0,
         "stuck" => STUCK,
-        _ if view.state == Some("stuck") => STUCK,
+        _ if view.state.as_deref() == Some("stuck") => STUCK,
         _ if human => HUMAN,
         _ => WORKERS,
     }
@@ -88,7 +88,7 @@ pub fn waiting_code(session: &mut Session, root: &str) -> Result<u8, AppError> {
 /// The tick of `--tick`: its report goes to stderr, since stdout has the result of the act.
 pub fn tick_at_once(context: &Context, session: &mut Session, id: &str) -> Result<u8, AppError> {
     let view = tick::tick(session, id, false)?;
-    let did = view.transition.as_ref().map_or("no transition", |transition| transition.kind);
+    let did = view.transition.as_ref().map_or("no transition", |transition| &*transition.kind);
     context.say(&format!("ticked {}: {did}; {}", view.root, line(&view.next)));
     Ok(0)
 }
@@ -104,7 +104,7 @@ fn print(context: &Context, view: &TickView, dry_run: bool) {
         }
         None => context.line(&format!("{}: {}", view.root, view.decision)),
     }
-    if let (Some(state), Some(round), Some(max)) = (view.state, view.round, view.max_rounds) {
+    if let (Some(state), Some(round), Some(max)) = (&view.state, view.round, view.max_rounds) {
         context.line(&format!("  round {round}/{max} {state}"));
     }
     if !dry_run || view.transition.is_none() {

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::compaction::Compaction;
 use super::graph::Edge;
 use super::id::{Actor, IssueId};
 use super::issue::{Issue, Millis, Policy, Priority, State, Work};
+use super::operation::Operation;
 use super::record::{Annotation, Answer, Ask, PlanRecord, Post, Round, Scope};
 use super::tag::Tags;
 
@@ -171,6 +173,16 @@ pub enum Change {
         /// The annotation.
         annotation: Annotation,
     },
+    /// A step of an operation was carried out: what else its transaction has is what it did.
+    OperationDone {
+        /// The step, with its reply.
+        operation: Box<Operation>,
+    },
+    /// The bulk of old events was moved to an archive.
+    Compacted {
+        /// Which events, and where to.
+        compaction: Box<Compaction>,
+    },
 }
 
 impl Change {
@@ -191,7 +203,14 @@ impl Change {
             Change::RootFinished { .. } => "root_finished",
             Change::IdReserved { .. } => "id_reserved",
             Change::Annotated { .. } => "annotated",
+            Change::OperationDone { .. } => "operation_done",
+            Change::Compacted { .. } => "compacted",
         }
+    }
+
+    /// Whether a snapshot is the same with it and without.
+    pub fn beside_the_graph(&self) -> bool {
+        matches!(self, Change::Posted { .. } | Change::OperationDone { .. } | Change::Compacted { .. })
     }
 
     /// The issue a change is about, where it is about one: the key of `history ID`.
@@ -204,7 +223,7 @@ impl Change {
             | Change::RootFinished { id, .. }
             | Change::IdReserved { id } => Some(id),
             Change::EdgeAdded { edge } | Change::EdgeRemoved { edge } => Some(&edge.to),
-            Change::Posted { .. } => None,
+            Change::Posted { .. } | Change::OperationDone { .. } | Change::Compacted { .. } => None,
             Change::ScopeSet { after, .. } => Some(&after.id),
             Change::RoundSet { after, .. } => Some(&after.review),
             Change::AskOpened { ask } => Some(&ask.id),

@@ -3,11 +3,13 @@
 pub mod act;
 pub mod apply;
 pub mod change;
+pub mod compaction;
 pub mod frontier;
 pub mod gate;
 pub mod graph;
 pub mod id;
 pub mod issue;
+pub mod operation;
 pub mod primitive;
 pub mod readiness;
 pub mod record;

@@ -239,7 +239,7 @@ impl Snapshot {
                     self.graph.remove_edge(from, edge.kind, to);
                 }
             }
-            Change::Posted { .. } => {}
+            Change::Posted { .. } | Change::OperationDone { .. } | Change::Compacted { .. } => {}
             Change::ScopeSet { after, .. } => self.set_scope(after),
             Change::RoundSet { after, .. } => self.set_round(after),
             Change::AskOpened { ask } => {

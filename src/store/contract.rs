@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::model::change::Event;
+use crate::model::change::{Change, Event};
 use crate::model::id::IssueId;
 use crate::model::issue::Millis;
+use crate::model::operation::{Operation, OperationId};
 use crate::model::record::Post;
 use crate::model::snapshot::Snapshot;
 
@@ -105,11 +106,31 @@ pub trait Store {
     /// When the store cannot be read.
     fn posts(&self, query: &PostQuery) -> Result<Vec<Post>, StoreError>;
 
+    /// A step of an operation with the event that recorded it, once it was carried out. The events of a
+    /// transaction may record one ([`Change::OperationDone`]), and no step is recorded twice: a second
+    /// transaction with it is refused ([`StoreError::Unfit`]), whatever else it has.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn operation(&self, id: &OperationId, step: u32) -> Result<Option<(Event, Operation)>, StoreError> {
+        let all = self.events(&EventQuery::default())?.into_iter().filter_map(recorded);
+        Ok(all.into_iter().find(|(_, done)| done.id == *id && done.step == step))
+    }
+
     /// The topics whose name starts with a prefix, by name.
     ///
     /// # Errors
     /// When the store cannot be read.
     fn topics(&self, prefix: &str) -> Result<Vec<Topic>, StoreError>;
+}
+
+/// What an event recorded of an operation, if it did, beside the event.
+pub(super) fn recorded(event: Event) -> Option<(Event, Operation)> {
+    let operation = match &event.change {
+        Change::OperationDone { operation } => operation.as_ref().clone(),
+        _ => return None,
+    };
+    Some((event, operation))
 }
 
 /// Why a store cannot do what was asked.
@@ -193,6 +214,17 @@ pub enum StoreError {
     Busy {
         /// How long was waited, in milliseconds.
         waited_ms: u64,
+    },
+    /// A commit reported an error, and nobody can tell now whether it happened.
+    #[error(
+        "the commit reported an error, and whether it happened cannot be told now: event {seq} is there, or not"
+    )]
+    Unsettled {
+        /// The last event it had.
+        seq: Revision,
+        /// The error.
+        #[source]
+        source: rusqlite::Error,
     },
     /// The file or folder cannot be written.
     #[error("{} cannot be written: {reason}", .path.display())]

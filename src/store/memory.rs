@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::contract::{EventQuery, Extent, PostQuery, Revision, Store, StoreError, Topic};
+use super::contract::{EventQuery, Extent, PostQuery, Revision, Store, StoreError, Topic, recorded};
 use super::numbering;
 use crate::model::change::{Change, Event};
 use crate::model::record::Post;
@@ -55,6 +55,12 @@ impl Store for Memory {
         let before = snapshot.folded();
         let events = work(&mut snapshot, self.events.len() as Revision).unwrap_or_default();
         numbering::check(&events, self.events.len() as Revision)?;
+        for (_, done) in events.iter().cloned().filter_map(recorded) {
+            if self.operation(&done.id, done.step)?.is_some() {
+                let what = format!("step {} of {} was carried out before", done.step, done.id);
+                return Err(StoreError::Unfit { what });
+            }
+        }
         if !events.is_empty() {
             let folded = snapshot.folded() - before;
             events.iter().skip(folded).for_each(|event| snapshot.fold(&event.change, event.at));

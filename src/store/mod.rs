@@ -5,4 +5,5 @@ pub mod memory;
 mod numbering;
 pub mod sqlite;
 
+use contract::recorded;
 pub use contract::{EventQuery, Extent, PostQuery, Revision, Store, StoreError, Topic};

@@ -38,6 +38,7 @@ pub fn session(folder: &Path, synchronous: Synchronous) -> Result<Session, AppEr
         ids: Ids::new(Some(7)),
         actor: "ann".parse().unwrap(),
         config: Config::default(),
+        operation: None,
     })
 }
 

@@ -112,6 +112,7 @@ fn run(folder: &Path, line: &Line, fault: Fault, at: usize) -> (Option<i32>, Str
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "every_write::the_program_at_a_faulty_disk", "--nocapture"]);
     line.set(&mut command, folder);
+    command.env("ROUNDGATE_OPERATION", "the-operation");
     command.env(FAULT, format!("{}:{at}", fault.word()));
     command.env(WORDS, serde_json::to_string(&line.words).unwrap());
     let output = command.output().unwrap();
@@ -194,9 +195,9 @@ impl Trial {
         if applied {
             figures.after += 1;
             figures.untold += usize::from(code.is_some_and(|code| code != 0));
-            return Ok(());
+        } else {
+            figures.before += 1;
         }
-        figures.before += 1;
         let (code, said) = run(folder, &self.line, Fault::None, 0);
         if code != Some(0) || sound(folder).map_err(complaint)? != self.after {
             return Err(complaint(format!("called again: {code:?}, {}", said.trim())));

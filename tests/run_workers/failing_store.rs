@@ -61,6 +61,7 @@ fn a_store_that_fails_at_a_renewal_ends_the_run_with_its_error() {
         ids: Ids::new(Some(1)),
         actor: "ann".parse().unwrap(),
         config: Config { runner_lease: 600, ..Config::default() },
+        operation: None,
     };
     let plan = plan::read(&world.path("plan.toml")).unwrap();
     let root = plan::apply(&mut session, &plan).unwrap().value.root.parse().unwrap();

@@ -3,6 +3,7 @@
 use roundgate::model::change::{Change, Field};
 use roundgate::model::graph::{Edge, EdgeKind};
 use roundgate::model::issue::{Claim, Issue, Millis, Outcome, Policy, Priority, Process, State, Work};
+use roundgate::model::operation::Operation;
 use roundgate::model::record::{
     Annotation, Answer, Ask, AskKind, Bounds, Choice, Opinion, PlanRecord, Round, RoundEnd, Scope, ScopeEnd,
     Verdict, WorkerSpec,
@@ -245,6 +246,20 @@ pub fn story() -> Vec<Vec<Change>> {
         note("second"),
         note("first"),
         note("first"),
+        done("an-operation", 0, "a reply"),
+        done("an-operation", 1, "another"),
     ];
     vec![begin, change, moves, edges, records, rest]
+}
+
+/// A step of an operation, with a text for its reply.
+pub fn done(name: &str, step: u32, reply: &str) -> Change {
+    let operation = Operation {
+        id: name.parse().expect("an operation"),
+        step,
+        request: "request".to_owned(),
+        changed: true,
+        reply: reply.into(),
+    };
+    Change::OperationDone { operation: Box::new(operation) }
 }

@@ -120,7 +120,7 @@ pub fn supervise(
         if (run.interrupted)() {
             return Ok((End::Interrupted, view));
         }
-        match (view.decision, view.waiting_on.as_ref().map(|waiting| waiting.actor)) {
+        match (view.decision.as_ref(), view.waiting_on.as_ref().map(|waiting| waiting.actor.as_ref())) {
             ("done", _) => return Ok((End::Final, view)),
             ("stuck", _) => return Ok((End::Stuck, view)),
             (_, Some("human")) => return Ok((End::Human, view)),

@@ -76,9 +76,13 @@ impl PolicyArgs {
 }
 
 /// A body from a flag or from a file; the file must be UTF-8.
-pub fn body(text: Option<String>, file: Option<PathBuf>) -> Result<Option<String>, AppError> {
+pub fn body(
+    context: &Context,
+    text: Option<String>,
+    file: Option<PathBuf>,
+) -> Result<Option<String>, AppError> {
     let Some(file) = file else { return Ok(text) };
-    crate::cli::import::read_file(&file).and_then(|bytes| {
+    crate::cli::import::read_file(context, &file).and_then(|bytes| {
         String::from_utf8(bytes).map(Some).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             AppError::Usage(format!("{} is not UTF-8 at byte {at}", file.display()))
@@ -96,7 +100,7 @@ pub fn run(context: &Context, args: CreateArgs) -> Result<u8, AppError> {
     }
     let new = NewIssue {
         title: args.title,
-        body: body(args.body, args.body_file)?.unwrap_or_default(),
+        body: body(context, args.body, args.body_file)?.unwrap_or_default(),
         tags,
         priority: args.priority,
         parent: None,

@@ -54,7 +54,7 @@ pub struct UpdateArgs {
 pub fn run(context: &Context, args: UpdateArgs) -> Result<u8, AppError> {
     let mut update = Update {
         title: args.title,
-        body: body(args.body, args.body_file)?,
+        body: body(context, args.body, args.body_file)?,
         priority: args.priority,
         tags: args.tags.map(|tags| tags.into_iter().collect::<Tags>()),
         add_tags: args.add_tag,

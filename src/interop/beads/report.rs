@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How many examples of each kind a report shows.
 pub const MAX_EXAMPLES: usize = 5;
 
 /// One kind of odd thing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OddKind {
     /// How often it was seen.
     pub count: usize,
@@ -17,12 +17,12 @@ pub struct OddKind {
     pub examples: Vec<String>,
     /// How often each value was seen, where it is one value of a vocabulary (a status, a type, a
     /// field's name).
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, usize>,
 }
 
 /// What an import does, and what it found.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// Lines that are not blank.
     pub lines: usize,

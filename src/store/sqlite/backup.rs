@@ -86,7 +86,7 @@ pub(super) fn copy(handle: &Handle, target: &Path, proof: Proof) -> Result<Copie
 }
 
 /// The place of a file that must not be there yet.
-fn new_file(target: &Path) -> Result<Place, StoreError> {
+pub(super) fn new_file(target: &Path) -> Result<Place, StoreError> {
     let above = target.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = fs::canonicalize(above).map_err(|e| explain_io(above, "look at", e))?;
     let Some(name) = target.file_name() else {

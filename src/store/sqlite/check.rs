@@ -12,7 +12,7 @@ use super::mark::{self, Mark};
 use super::open::{self, Access, Handle, Options};
 use super::place::Place;
 use super::replay::{self, Broken, Replayed, difference};
-use super::{load, row, schema};
+use super::{compact, load, operation, row, schema};
 use crate::model::record::Post;
 use crate::model::snapshot::Snapshot;
 use crate::store::{Revision, StoreError};
@@ -149,6 +149,16 @@ pub(super) fn examine_open(
         Err(_) => unreplayed(),
     };
     found.add("posts", posts);
+    let operations = match &replayed {
+        Ok(made) => at.finding(operation::check(&tx, &made.operations))?,
+        Err(_) => unreplayed(),
+    };
+    found.add("operations", operations);
+    let archives = match &replayed {
+        Ok(made) => at.finding(compact::kept(&tx).map(|kept| compact::check(&kept, &made.compactions)))?,
+        Err(_) => unreplayed(),
+    };
+    found.add("archives", archives);
     found.revision = replayed.ok().map(|made| made.head.seq);
     Ok(found)
 }

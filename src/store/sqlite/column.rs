@@ -163,8 +163,15 @@ pub(super) fn int(number: impl TryInto<i64>) -> Result<Value, StoreError> {
 /// # Errors
 /// When it has no JSON form: a path that is not UTF-8.
 pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> Result<Value, StoreError> {
-    let unfit = |source: serde_json::Error| StoreError::Unfit { what: source.to_string() };
-    serde_json::to_string(value).map(Value::Text).map_err(unfit)
+    json_text(value).map(Value::Text)
+}
+
+/// The JSON of a value, as it is stored.
+///
+/// # Errors
+/// As for [`json`].
+pub(super) fn json_text<T: Serialize + ?Sized>(value: &T) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|source| StoreError::Unfit { what: source.to_string() })
 }
 
 /// A value as JSON, or NULL.

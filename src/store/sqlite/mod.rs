@@ -1,10 +1,12 @@
 //! The store in one SQLite file. Of all modules, only `row` knows columns, and only `open` and
 //! `init` know how a connection is set up.
 
+mod archive;
 mod backup;
 mod chain;
 mod check;
 mod column;
+mod compact;
 mod derived;
 mod fault;
 mod filesystem;
@@ -13,6 +15,7 @@ mod load;
 mod mark;
 mod migrate;
 mod open;
+mod operation;
 mod patience;
 mod persist;
 mod place;
@@ -21,12 +24,14 @@ mod replay;
 mod restore;
 mod row;
 mod schema;
+mod settle;
 mod source;
 mod store;
 mod table;
 
 pub use backup::{Copied, backup};
 pub use check::{Check, Examined, Finding, examine};
+pub use compact::{Compacted, Movable, check_archive, compact, compactable};
 pub use migrate::{Upgraded, upgrade};
 pub use open::{Options, Synchronous};
 pub use repair::{Repair, refresh_mark, repair};

@@ -51,6 +51,11 @@ pub(super) fn project(conn: &Connection, event: &Event) -> Result<(), Stopped> {
         Change::Posted { post } => {
             run(conn, &row::POSTS.insert(), row::post_row(post, seq)?)?;
         }
+        Change::OperationDone { operation } => {
+            run(conn, &row::OPERATIONS.insert(), row::operation_row(operation, seq)?)?;
+        }
+        // What it did to other rows was done with it, and is not done again by a replay.
+        Change::Compacted { .. } => {}
         Change::ScopeSet { after, .. } => {
             run(conn, &row::SCOPES.upsert(), row::scope_row(after)?)?;
         }

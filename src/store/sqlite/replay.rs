@@ -1,12 +1,17 @@
 //! From the first event to the last: whether they follow each other, whether the chain holds, and what
 //! they come to.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Connection, Row};
 
 use super::chain::{Hash, Head};
+use super::compact::{self, Kept};
 use super::fault::Stopped;
 use super::row;
 use crate::model::change::{Change, Event};
+use crate::model::compaction::Compaction;
+use crate::model::operation::OperationId;
 use crate::model::record::Post;
 use crate::model::snapshot::Snapshot;
 use crate::store::StoreError;
@@ -17,6 +22,8 @@ pub(super) struct Replayed {
     pub head: Head,
     pub snapshot: Snapshot,
     pub posts: Vec<(u64, Post)>,
+    pub operations: Vec<(OperationId, u32, u64)>,
+    pub compactions: Vec<(u64, Compaction)>,
 }
 
 /// Why the events cannot be trusted. Nothing behind the first such place was looked at.
@@ -48,11 +55,18 @@ pub(super) fn replay(
     conn: &Connection,
     mut each: impl FnMut(&Event) -> Result<(), Stopped>,
 ) -> Result<Result<Replayed, Broken>, Stopped> {
-    let mut made = Replayed { head: Head::NONE, snapshot: Snapshot::default(), posts: Vec::new() };
+    let mut made = Replayed {
+        head: Head::NONE,
+        snapshot: Snapshot::default(),
+        posts: Vec::new(),
+        operations: Vec::new(),
+        compactions: Vec::new(),
+    };
+    let kept = compact::kept(conn)?;
     let mut statement = conn.prepare(&row::EVENTS.select("ORDER BY seq"))?;
     let mut rows = statement.query(())?;
     while let Some(row) = rows.next()? {
-        match sound(row, made.head)? {
+        match sound(row, made.head, &kept)? {
             Ok((event, hash)) => {
                 if let Err(why) = fits(&made.snapshot, &event.change) {
                     return Ok(Err(Broken::Row { seq: event.seq, why }));
@@ -60,8 +74,13 @@ pub(super) fn replay(
                 each(&event)?;
                 made.head = Head { seq: event.seq, hash };
                 made.snapshot.fold(&event.change, event.at);
-                if let Change::Posted { post } = event.change {
-                    made.posts.push((event.seq, post));
+                match event.change {
+                    Change::Posted { post } => made.posts.push((event.seq, post)),
+                    Change::OperationDone { operation } => {
+                        made.operations.push((operation.id, operation.step, event.seq));
+                    }
+                    Change::Compacted { compaction } => made.compactions.push((event.seq, *compaction)),
+                    _ => {}
                 }
             }
             Err(broken) => return Ok(Err(broken)),
@@ -71,8 +90,13 @@ pub(super) fn replay(
 }
 
 /// The event of a row that follows `last`, and its hash. The chain is looked at before anything in the
-/// row is understood.
-fn sound(row: &Row<'_>, last: Head) -> Result<Result<(Event, Hash), Broken>, Stopped> {
+/// row is understood. Where the bulk of an event was moved, its hash is taken as it is, for the next event
+/// proves it; what is left of it has a digest of its own.
+fn sound(
+    row: &Row<'_>,
+    last: Head,
+    kept: &BTreeMap<u64, Kept>,
+) -> Result<Result<(Event, Hash), Broken>, Stopped> {
     let due = last.seq + 1;
     let link = match row::link_from(row) {
         Ok(link) => link,
@@ -81,7 +105,11 @@ fn sound(row: &Row<'_>, last: Head) -> Result<Result<(Event, Hash), Broken>, Sto
     if link.seq != due {
         return Ok(Err(Broken::Gap { due, found: link.seq }));
     }
-    if row::due_hash(row, last.hash)? != link.hash {
+    let as_written = match kept.get(&due) {
+        None => row::due_hash(row, last.hash)? == link.hash,
+        Some(kept) => row::due_hash(row, link.hash)? == kept.digest,
+    };
+    if !as_written {
         return Ok(Err(Broken::Chain { seq: due }));
     }
     Ok(match row::event_from(row) {

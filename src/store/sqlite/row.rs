@@ -10,10 +10,11 @@ pub(super) use issue::{
     EDGES, ISSUES, changed_issue, edge_from, edge_key, edge_row, issue_from, issue_row, moved_issue,
 };
 pub(super) use record::{
-    ANNOTATIONS, ASKS, EVENTS, FINISHED_ROOTS, PLANS, POSTS, RESERVED_IDS, ROUNDS, SCOPES, TOPICS,
-    annotation_from, annotation_row, answered_ask, ask_from, ask_row, due_hash, event_from, event_row,
-    id_from, id_row, link_from, numbered_post_from, plan_from, plan_row, post_from, post_row, round_from,
-    round_row, scope_from, scope_row, topic_from,
+    ANNOTATIONS, ASKS, COMPACTED, EVENTS, FINISHED_ROOTS, OPERATIONS, PLANS, POSTS, RESERVED_IDS, ROUNDS,
+    SCOPES, TOPICS, annotation_from, annotation_row, answered_ask, ask_from, ask_row, compacted_from,
+    due_hash, event_from, event_row, id_from, id_row, link_from, numbered_post_from, operation_from,
+    operation_row, plan_from, plan_row, post_from, post_row, round_from, round_row, scope_from, scope_row,
+    topic_from,
 };
 
 pub(super) use standing::{FRONTIER, STANDING, entry_row, level, standing_from, standing_row};
@@ -51,5 +52,16 @@ pub(super) fn stored_from(row: &Row<'_>) -> Result<Stored, StoreError> {
 }
 
 /// The tables that follow from the events; those that name rows of others come first.
-pub(super) static PROJECTED: [&Table; 10] =
-    [&POSTS, &ANNOTATIONS, &RESERVED_IDS, &FINISHED_ROOTS, &PLANS, &ASKS, &ROUNDS, &SCOPES, &EDGES, &ISSUES];
+pub(super) static PROJECTED: [&Table; 11] = [
+    &OPERATIONS,
+    &POSTS,
+    &ANNOTATIONS,
+    &RESERVED_IDS,
+    &FINISHED_ROOTS,
+    &PLANS,
+    &ASKS,
+    &ROUNDS,
+    &SCOPES,
+    &EDGES,
+    &ISSUES,
+];

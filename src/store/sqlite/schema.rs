@@ -38,6 +38,16 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         step: Some(super::derived::rebuild),
         fingerprint: "5d3071ac4a340ac3e21e58e3c5b6b38da442385f0c0df593c6a7ee783135760c",
     },
+    Migration {
+        sql: include_str!("../../../migrations/0003_operations.sql"),
+        step: None,
+        fingerprint: "6e8343f0deafe9cb77ff4aa72b158f16cf3e8badf183265393fbd62a21a50a0e",
+    },
+    Migration {
+        sql: include_str!("../../../migrations/0004_compacted.sql"),
+        step: None,
+        fingerprint: "b338ddcfd7c28e04a3ce9df71060782e1da3c974581dbd157bbaade1fcebc464",
+    },
 ];
 
 /// The schema of this program.

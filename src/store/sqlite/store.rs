@@ -4,20 +4,21 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use super::chain::Head;
 use super::fault::Stopped;
 use super::open::{self, Handle, Options};
 use super::place::Place;
 use super::source::Rows;
-use super::{derived, init, load, mark, migrate, persist, schema};
+use super::{derived, init, load, mark, migrate, operation, persist, schema, settle};
 use crate::model::change::Event;
+use crate::model::operation::{Operation, OperationId};
 use crate::model::record::Post;
 use crate::model::snapshot::Snapshot;
 use crate::model::source::Source;
 use crate::store::numbering;
-use crate::store::{EventQuery, Extent, PostQuery, Revision, Store, StoreError, Topic};
+use crate::store::{EventQuery, Extent, PostQuery, Revision, Store, StoreError, Topic, recorded};
 
 /// A store in a folder: one SQLite file in WAL mode. Any number of processes may have it open; each
 /// thread wants its own.
@@ -125,8 +126,16 @@ fn write(
         head = Head { seq: event.seq, hash: persist::event(&tx, event, head.hash)? };
     }
     derived::write(&tx, &snapshot, &changed)?;
-    tx.commit()?;
-    Ok((head.seq, Some(head)))
+    match tx.commit().map_err(|source| (source.sqlite_error_code(), source)) {
+        Ok(()) => Ok((head.seq, Some(head))),
+        // What a constraint stopped at the last moment was not written at all.
+        Err((Some(ErrorCode::ConstraintViolation), source)) => Err(source.into()),
+        Err((_, source)) => match settle::settle(conn, head) {
+            Ok(true) => Ok((head.seq, Some(head))),
+            Ok(false) => Err(source.into()),
+            Err(_) => Err(StoreError::Unsettled { seq: head.seq, source }.into()),
+        },
+    }
 }
 
 impl Store for Sqlite {
@@ -182,6 +191,11 @@ impl Store for Sqlite {
 
     fn posts(&self, query: &PostQuery) -> Result<Vec<Post>, StoreError> {
         self.read(|conn| load::posts(conn, query))
+    }
+
+    fn operation(&self, id: &OperationId, step: u32) -> Result<Option<(Event, Operation)>, StoreError> {
+        let found = self.read(|conn| operation::find(conn, id, step))?;
+        Ok(found.and_then(recorded))
     }
 
     fn topics(&self, prefix: &str) -> Result<Vec<Topic>, StoreError> {

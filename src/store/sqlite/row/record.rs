@@ -8,6 +8,7 @@ use super::super::column::{self, Columns};
 use super::super::table::Table;
 use crate::model::change::Event;
 use crate::model::id::IssueId;
+use crate::model::operation::{Operation, OperationId};
 use crate::model::record::{
     Annotation, Answer, Ask, Bounds, Opinion, PlanRecord, Post, Round, RoundEnd, Scope, ScopeEnd, Verdict,
 };
@@ -64,6 +65,12 @@ pub(in super::super) static RESERVED_IDS: Table =
 
 pub(in super::super) static ANNOTATIONS: Table =
     Table { name: "annotations", key: &["seq"], columns: &["seq", "issue", "kind", "text"] };
+
+pub(in super::super) static OPERATIONS: Table =
+    Table { name: "operations", key: &["id", "step"], columns: &["id", "step", "seq"] };
+
+pub(in super::super) static COMPACTED: Table =
+    Table { name: "compacted", key: &["seq"], columns: &["seq", "compaction", "digest"] };
 
 /// An event, with the hash that chains it to the one before.
 pub(in super::super) fn event_row(event: &Event, before: Hash) -> Result<(Vec<Value>, Hash), StoreError> {
@@ -132,6 +139,20 @@ pub(in super::super) fn post_from(row: &Row<'_>) -> Result<Post, StoreError> {
         body: row.text()?.to_owned(),
         at: row.int()?,
     })
+}
+
+pub(in super::super) fn operation_row(operation: &Operation, seq: u64) -> Result<Vec<Value>, StoreError> {
+    Ok(vec![column::text(operation.id.as_str()), column::int(operation.step)?, column::int(seq)?])
+}
+
+pub(in super::super) fn operation_from(row: &Row<'_>) -> Result<(OperationId, u32, u64), StoreError> {
+    let mut row = Columns::of(row, &OPERATIONS);
+    Ok((row.parsed()?, row.int()?, row.int()?))
+}
+
+pub(in super::super) fn compacted_from(row: &Row<'_>) -> Result<(u64, u64, Hash), StoreError> {
+    let mut row = Columns::of(row, &COMPACTED);
+    Ok((row.int()?, row.int()?, row.hash()?))
 }
 
 /// Each topic from a name on, in order of names.
