@@ -49,3 +49,15 @@ fn the_first_command_that_writes_derives_what_there_was_not_and_keeps_the_old_st
         }
     }
 }
+
+#[test]
+fn an_older_store_whose_schema_was_changed_is_foreign_to_readers_and_writers() {
+    let place = older();
+    place.sql("CREATE TRIGGER planted AFTER INSERT ON events BEGIN DELETE FROM posts; END;");
+    let no_store = [&["issues", "ready"][..], &["tick", "--all"]].map(|command| (command, "not_a_store"));
+    for (command, code) in no_store.into_iter().chain([(&["doctor", "--fix"][..], "damaged")]) {
+        let refused = place.refused(command, 7);
+        assert_eq!(refused["code"], code, "{command:?}: {refused}");
+    }
+    assert_eq!(version(&place.database()), 1);
+}
