@@ -289,7 +289,10 @@ fn shown(primitive: &Primitive) -> PrimitiveView {
         Primitive::OpenAsk { ask } => format!("ask {}", ask.id),
         Primitive::SetAnswer { id, .. } => format!("answer of {id}"),
         Primitive::SetPlan { plan } => format!("plan of {}", plan.root),
-        Primitive::FinishRoot { id, .. } => format!("root {id}"),
+        Primitive::FinishRoot { id, finished: true } => format!("root {id} is final; what ticks it stops"),
+        Primitive::FinishRoot { id, finished: false } => format!("root {id} goes on"),
+        Primitive::SetHeartbeat { heartbeat } => format!("heartbeat {}", heartbeat.id),
+        Primitive::RemoveHeartbeat { id } => format!("heartbeat {id}"),
         Primitive::Annotate { annotation } => format!("{} of {}", annotation.kind, annotation.issue),
     };
     PrimitiveView { primitive: primitive.word(), text }

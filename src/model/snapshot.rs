@@ -1,6 +1,7 @@
 //! Everything the rules read: the graph and the policies' records. Changed by folding facts, and in
 //! no other way.
 
+mod heartbeats;
 mod restore;
 
 use std::cell::OnceCell;
@@ -10,7 +11,7 @@ use super::change::Change;
 use super::graph::{Edge, Graph, Ix};
 use super::id::IssueId;
 use super::issue::{Issue, Millis};
-use super::record::{Annotation, Ask, PlanRecord, Round, Scope};
+use super::record::{Annotation, Ask, Heartbeat, HeartbeatId, PlanRecord, Round, Scope};
 use super::relation::Relation;
 
 pub use restore::{Parts, RestoreError};
@@ -24,6 +25,7 @@ pub struct Snapshot {
     round_of: HashMap<IssueId, (IssueId, u32)>,
     asks: BTreeMap<IssueId, Ask>,
     plans: BTreeMap<IssueId, PlanRecord>,
+    heartbeats: BTreeMap<HeartbeatId, Heartbeat>,
     finished_roots: BTreeSet<IssueId>,
     reserved: BTreeSet<IssueId>,
     annotations: Vec<Annotation>,
@@ -46,6 +48,7 @@ impl PartialEq for Snapshot {
             && self.rounds == other.rounds
             && self.asks == other.asks
             && self.plans == other.plans
+            && self.heartbeats == other.heartbeats
             && self.finished_roots == other.finished_roots
             && self.reserved == other.reserved
             && self.annotations == other.annotations
@@ -212,6 +215,12 @@ impl Snapshot {
             }
             Change::RootFinished { id, finished: false } => {
                 self.finished_roots.remove(id);
+            }
+            Change::HeartbeatSet { after, .. } => {
+                self.heartbeats.insert(after.id.clone(), after.as_ref().clone());
+            }
+            Change::HeartbeatRemoved { heartbeat } => {
+                self.heartbeats.remove(&heartbeat.id);
             }
             Change::IdReserved { id } => {
                 self.reserved.insert(id.clone());

@@ -20,7 +20,7 @@ pub(super) enum Timetable {
     Never,
     Every { anchor: Millis, interval: Millis },
     At(Millis),
-    Cron(ZonedCron),
+    Cron(Box<ZonedCron>),
 }
 
 /// How many due times there are.
@@ -60,7 +60,7 @@ impl Timetable {
             }
             Rhythm::Every { interval } => Timetable::Every { anchor: heartbeat.anchor, interval: *interval },
             Rhythm::At { at } => Timetable::At(*at),
-            Rhythm::Cron { expr, zone } => Timetable::Cron(ZonedCron::parse(expr, zone)?),
+            Rhythm::Cron { expr, zone } => Timetable::Cron(Box::new(ZonedCron::parse(expr, zone)?)),
         })
     }
 

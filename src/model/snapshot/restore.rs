@@ -9,7 +9,7 @@ use super::Snapshot;
 use crate::model::graph::{Edge, Ix};
 use crate::model::id::IssueId;
 use crate::model::issue::Issue;
-use crate::model::record::{Annotation, Ask, PlanRecord, Round, Scope};
+use crate::model::record::{Annotation, Ask, Heartbeat, PlanRecord, Round, Scope};
 
 /// What a snapshot is made of. Lists that grew in an order are given in that order.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +28,8 @@ pub struct Parts {
     pub asks: Vec<Ask>,
     /// Every applied plan.
     pub plans: Vec<PlanRecord>,
+    /// Every heartbeat and cron entry.
+    pub heartbeats: Vec<Heartbeat>,
     /// The roots that a tick has found final.
     pub finished_roots: Vec<IssueId>,
     /// Ids that may not be given to anything.
@@ -81,6 +83,7 @@ impl Snapshot {
         made.scopes = parts.scopes.into_iter().map(|scope| (scope.id.clone(), scope)).collect();
         made.asks = parts.asks.into_iter().map(|ask| (ask.id.clone(), ask)).collect();
         made.plans = parts.plans.into_iter().map(|plan| (plan.root.clone(), plan)).collect();
+        made.heartbeats = parts.heartbeats.into_iter().map(|beat| (beat.id.clone(), beat)).collect();
         made.finished_roots = parts.finished_roots.into_iter().collect();
         made.reserved = parts.reserved.into_iter().collect();
         made.annotations = parts.annotations;

@@ -2,6 +2,7 @@
 
 mod issue;
 mod record;
+mod schedule;
 
 use super::table::Table;
 
@@ -14,7 +15,19 @@ pub(super) use record::{
     id_from, id_row, link_from, numbered_post_from, plan_from, plan_row, post_from, post_row, round_from,
     round_row, scope_from, scope_row, topic_from,
 };
+pub(super) use schedule::{HEARTBEATS, heartbeat_from, heartbeat_key, heartbeat_row};
 
 /// The tables that follow from the events; those that name rows of others come first.
-pub(super) static PROJECTED: [&Table; 10] =
-    [&POSTS, &ANNOTATIONS, &RESERVED_IDS, &FINISHED_ROOTS, &PLANS, &ASKS, &ROUNDS, &SCOPES, &EDGES, &ISSUES];
+pub(super) static PROJECTED: [&Table; 11] = [
+    &HEARTBEATS,
+    &POSTS,
+    &ANNOTATIONS,
+    &RESERVED_IDS,
+    &FINISHED_ROOTS,
+    &PLANS,
+    &ASKS,
+    &ROUNDS,
+    &SCOPES,
+    &EDGES,
+    &ISSUES,
+];
