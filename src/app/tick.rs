@@ -67,6 +67,8 @@ pub struct TickView {
     pub next: String,
     /// Whether the root is final.
     pub r#final: bool,
+    /// Why a tick over the whole store left this root alone; then `decision` is what it would have done.
+    pub skipped: Option<String>,
 }
 
 /// The error of one root, when the others went on.
@@ -97,8 +99,10 @@ pub fn tick_all(session: &mut Session, dry_run: bool) -> Result<(Vec<TickView>, 
     let snapshot = session.read()?;
     let (mut views, mut failures) = (Vec::new(), Vec::new());
     for root in roots_to_move(&snapshot, session.clock.now()) {
-        match one(session, &snapshot, &root, dry_run) {
-            Ok(view) => views.push(view),
+        let silent = snapshot.heartbeats_of(&root).find(|heartbeat| heartbeat.silences_root());
+        let skipped = silent.map(|heartbeat| format!("its heartbeat {} is disabled", heartbeat.id));
+        match one(session, &snapshot, &root, dry_run || skipped.is_some()) {
+            Ok(view) => views.push(TickView { skipped, ..view }),
             Err(error) => failures.push(RootFailure { root, error }),
         }
     }
@@ -126,7 +130,8 @@ fn one(
     Ok(changed.value)
 }
 
-fn act(work: &mut Work, root: &IssueId, defaults: &Bounds) -> Result<TickView, AppError> {
+/// The tick itself, within a transaction.
+pub(super) fn act(work: &mut Work, root: &IssueId, defaults: &Bounds) -> Result<TickView, AppError> {
     let now = work.now;
     let at =
         |snapshot: &Snapshot| snapshot.graph().ix(root).ok_or_else(|| AppError::NoIssue(root.to_string()));
@@ -216,6 +221,7 @@ fn report(
             .map(|waiting| WaitingView { actor: waiting.actor.as_str(), issue: waiting.issue.to_string() }),
         next: next(&now_wanted),
         r#final,
+        skipped: None,
     }
 }
 
