@@ -110,12 +110,14 @@ pub enum Form {
 
 impl WhenArgs {
     fn given(self, tz: Option<String>) -> Result<Option<When>, AppError> {
-        let zone = |tz: Option<String>| tz.unwrap_or_else(|| "UTC".to_owned());
         match (self.at, self.every, self.expr) {
-            (Some(text), ..) => Ok(Some(When::At { text, zone: zone(tz) })),
-            (_, _, Some(expr)) => Ok(Some(When::Cron { expr, zone: zone(tz) })),
-            (_, every, _) if tz.is_none() => Ok(every.map(When::Every)),
-            _ => Err(AppError::Usage("--tz goes with --at or --expr".to_owned())),
+            (Some(text), ..) => Ok(Some(When::At { text, zone: tz })),
+            (_, _, Some(expr)) => Ok(Some(When::Cron { expr, zone: tz })),
+            (_, Some(_), _) if tz.is_some() => {
+                Err(AppError::Usage("--tz goes with --at or --expr: an interval has no zone".to_owned()))
+            }
+            (_, Some(every), _) => Ok(Some(When::Every(every))),
+            _ => Ok(tz.map(When::Zone)),
         }
     }
 }
@@ -123,7 +125,7 @@ impl WhenArgs {
 pub fn run(context: &Context, command: CronCommand) -> Result<u8, AppError> {
     match command {
         CronCommand::Create(args) => {
-            let when = args.when.given(args.tz)?;
+            let when = args.when.given(args.tz)?.filter(|when| !matches!(when, When::Zone(_)));
             let when =
                 when.ok_or_else(|| AppError::Usage("one of --at, --every and --expr is needed".to_owned()))?;
             let new = New {

@@ -105,8 +105,8 @@ impl Happened {
 /// What ended a heartbeat, in words.
 fn ending(reached: Reached) -> &'static str {
     match reached {
-        Reached::Time => "it has reached its time",
-        Reached::Ticks => "it has reached its number of ticks",
+        Reached::Time => "it has reached its time, and begins anew when enabled",
+        Reached::Ticks => "it has reached its number of ticks, and begins anew when enabled",
         Reached::Once => "it was to be due once",
     }
 }

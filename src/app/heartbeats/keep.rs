@@ -29,16 +29,18 @@ pub enum When {
     At {
         /// The moment, or a local time.
         text: String,
-        /// The zone of a local time.
-        zone: String,
+        /// The zone of a local time; otherwise UTC.
+        zone: Option<String>,
     },
     /// Whenever a local time fits.
     Cron {
         /// The expression.
         expr: String,
-        /// Its zone.
-        zone: String,
+        /// Its zone; otherwise the one it had, or UTC.
+        zone: Option<String>,
     },
+    /// At the same local times of another zone.
+    Zone(String),
 }
 
 /// What is wanted of a new one.
@@ -79,18 +81,28 @@ pub struct Update {
     pub overlap: Option<Overlap>,
 }
 
-fn rhythm(when: When, now: Millis) -> Result<Rhythm, AppError> {
+fn rhythm(when: When, before: Option<&Rhythm>, now: Millis) -> Result<Rhythm, AppError> {
+    let (known, kept) = match before {
+        Some(Rhythm::Cron { expr, zone }) => (Some(expr), zone.as_str()),
+        _ => (None, "UTC"),
+    };
     Ok(match when {
         When::Every(0) => Rhythm::Triggered,
         When::Every(interval) => Rhythm::Every { interval },
         When::At { text, zone } => {
-            let at = schedule::moment(&text, &zone)?;
+            let at = schedule::moment(&text, zone.as_deref().unwrap_or("UTC"))?;
             if at <= now {
                 return Err(ScheduleError::Over(text).into());
             }
             Rhythm::At { at }
         }
-        When::Cron { expr, zone } => Rhythm::Cron { expr: expr.trim().to_owned(), zone },
+        When::Cron { expr, zone } => {
+            Rhythm::Cron { expr: expr.trim().to_owned(), zone: zone.unwrap_or_else(|| kept.to_owned()) }
+        }
+        When::Zone(zone) => {
+            let expr = known.ok_or_else(|| AppError::Usage("only local times have a zone".to_owned()))?;
+            Rhythm::Cron { expr: expr.clone(), zone }
+        }
     })
 }
 
@@ -100,7 +112,7 @@ fn rhythm(when: When, now: Millis) -> Result<Rhythm, AppError> {
 /// When the rhythm makes no sense, the root is final, or has a heartbeat already.
 pub fn create(session: &mut Session, new: New) -> Result<Changed<HeartbeatView>, AppError> {
     let now = session.clock.now();
-    let rhythm = rhythm(new.when.clone(), now)?;
+    let rhythm = rhythm(new.when.clone(), None, now)?;
     session.change(&format!("{} create", group(new.kind)), |work| {
         let root = resolve_root(&work.snapshot, &new.root)?;
         let title = work.snapshot.graph().get(&root).map(|issue| issue.title.clone()).unwrap_or_default();
@@ -244,9 +256,8 @@ pub fn update(
     text: &str,
     update: Update,
 ) -> Result<Changed<HeartbeatView>, AppError> {
-    let now = session.clock.now();
-    let other = update.when.clone().map(|when| rhythm(when, now)).transpose()?;
     alter(session, kind, text, "update", |work, before| {
+        let other = update.when.map(|when| rhythm(when, Some(&before.rhythm), work.now)).transpose()?;
         let ceiling = Ceiling {
             lasts: update.lasts.unwrap_or(before.ceiling.lasts),
             ticks: update.max_ticks.or(before.ceiling.ticks),

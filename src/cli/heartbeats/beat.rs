@@ -69,7 +69,7 @@ fn tell(view: &HappenedView) {
             let more = if gap.at_least { "at least " } else { "" };
             format!("{more}{} due times from {} to {}", gap.count, moment(gap.first), moment(gap.last))
         }
-        Happened::Over { why } => format!("{why}; roundgate heartbeats enable lets it begin anew"),
+        Happened::Over { why } => (*why).to_owned(),
         Happened::Stuck { why } => why.clone(),
         Happened::SetBack { from } => format!("due times count from {}", moment(*from)),
         Happened::Failed { error } => with_causes(error),
