@@ -1,6 +1,6 @@
-//! A week of the clock with a fake clock: ten roots at different rates, outages, a killed daemon that
-//! forgets, and both changes of daylight saving. No due time is missed without a record, none is ticked
-//! twice, and idle ticks are no events.
+//! Weeks of the clock with a fake clock: ten roots at different rates, outages, and both changes of
+//! daylight saving. No due time is missed without a record, none is ticked twice, and idle ticks are no
+//! events.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
@@ -114,8 +114,7 @@ impl Ledger {
     }
 }
 
-/// Lets the clock run for a week with its shifts; `forgets` is a daemon that is killed before it can
-/// write down its idle ticks.
+/// Lets the clock run for a week with its shifts.
 fn week(start: &str) -> (World, Ledger, usize) {
     let start = chrono::DateTime::parse_from_rfc3339(start).unwrap().timestamp_millis();
     let mut world = World::new(start);
@@ -234,4 +233,36 @@ fn a_clock_that_is_set_back_by_ten_years_keeps_nobody_from_ticking() {
     world.session.clock = Clock::Frozen(back + MINUTE);
     let pass = beats.pass(&mut world.session).unwrap();
     assert!(pass.ticks >= 2, "{pass:?}");
+}
+
+#[test]
+fn a_due_time_that_acted_acts_for_nobody_else() {
+    let mut world = World::new(0);
+    let tags = ["kind:root", "proto:hierarchical-work-v1"].iter().map(|tag| tag.parse().unwrap()).collect();
+    let new = NewIssue { title: "Root".to_owned(), tags, ..NewIssue::default() };
+    let root = issues::create(&mut world.session, new, None).unwrap().value.id;
+    let new = NewIssue { title: "Done".to_owned(), ..NewIssue::default() };
+    let work = issues::create(&mut world.session, new, Some(&root)).unwrap().value.id;
+    let wish = issues::CloseWish { outcome: None, reason: None, cascade: false, epoch: None };
+    issues::close(&mut world.session, &work, &wish).unwrap();
+    let new = New {
+        kind: HeartbeatKind::Heartbeat,
+        root,
+        title: None,
+        reason: String::new(),
+        when: When::Every(MINUTE),
+        lasts: None,
+        max_ticks: None,
+        overlap: Overlap::Skip,
+    };
+    let id = heartbeats::create(&mut world.session, new).unwrap().value.id;
+    world.session.clock = Clock::Frozen(MINUTE);
+    let mut acted = Vec::new();
+    // The second one remembers nothing: only the store tells it.
+    for _ in 0..2 {
+        let pass = Beats::new(Seen::default()).pass(&mut world.session).unwrap();
+        let own = pass.happened.iter().filter(|view| view.heartbeat.as_str() == id);
+        acted.push(own.filter(|view| matches!(view.happened, Happened::Ticked { .. })).count());
+    }
+    assert_eq!(acted, [1, 0]);
 }

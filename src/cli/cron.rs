@@ -32,7 +32,7 @@ pub enum CronCommand {
     Trigger(TriggerArgs),
     /// Take a cron entry away; its history stays
     Delete(NamedArgs),
-    /// Print what makes the clock you have call `tick --all`
+    /// Print what makes the clock you have tick every root
     Install(InstallArgs),
 }
 

@@ -29,7 +29,7 @@ pub enum HeartbeatsCommand {
     Update(UpdateArgs),
     /// Let a heartbeat beat, from now on
     Enable(NamedArgs),
-    /// Keep a heartbeat from beating, and `tick --all` from its root
+    /// Keep a heartbeat from beating, and ticks over all from its root
     Disable(DisableArgs),
     /// Tick its root once, now
     Trigger(TriggerArgs),
