@@ -12,7 +12,7 @@ use cli_fixture::Place;
 /// A worked store as the first schema has it: without what is derived.
 fn older() -> Place {
     let place = Place::worked();
-    place.sql("DROP TABLE frontier; DROP TABLE standing; PRAGMA user_version = 1;");
+    place.sql("DROP TABLE heartbeats; DROP TABLE frontier; DROP TABLE standing; PRAGMA user_version = 1;");
     place
 }
 

@@ -2,6 +2,7 @@
 
 mod issue;
 mod record;
+mod schedule;
 mod standing;
 
 use super::table::Table;
@@ -15,6 +16,7 @@ pub(super) use record::{
     id_from, id_row, link_from, numbered_post_from, plan_from, plan_row, post_from, post_row, round_from,
     round_row, scope_from, scope_row, topic_from,
 };
+pub(super) use schedule::{HEARTBEATS, heartbeat_from, heartbeat_key, heartbeat_row};
 
 pub(super) use standing::{FRONTIER, STANDING, entry_row, level, standing_from, standing_row};
 
@@ -51,5 +53,16 @@ pub(super) fn stored_from(row: &Row<'_>) -> Result<Stored, StoreError> {
 }
 
 /// The tables that follow from the events; those that name rows of others come first.
-pub(super) static PROJECTED: [&Table; 10] =
-    [&POSTS, &ANNOTATIONS, &RESERVED_IDS, &FINISHED_ROOTS, &PLANS, &ASKS, &ROUNDS, &SCOPES, &EDGES, &ISSUES];
+pub(super) static PROJECTED: [&Table; 11] = [
+    &HEARTBEATS,
+    &POSTS,
+    &ANNOTATIONS,
+    &RESERVED_IDS,
+    &FINISHED_ROOTS,
+    &PLANS,
+    &ASKS,
+    &ROUNDS,
+    &SCOPES,
+    &EDGES,
+    &ISSUES,
+];
