@@ -8,4 +8,5 @@ pub mod engine;
 pub mod interop;
 pub mod model;
 pub mod runner;
+pub mod schedule;
 pub mod store;

@@ -11,15 +11,16 @@ use std::path::{Path, PathBuf};
 const MOST_LINES: usize = 550;
 
 /// Which rooms a room may use, beside itself.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("main", &["cli"]),
-    ("lib", &["app", "cli", "engine", "interop", "model", "runner", "store"]),
+    ("lib", &["app", "cli", "engine", "interop", "model", "runner", "schedule", "store"]),
     ("cli", &["app", "interop", "model", "store"]),
-    ("app", &["engine", "interop", "model", "runner", "store"]),
+    ("app", &["engine", "interop", "model", "runner", "schedule", "store"]),
     ("engine", &["model"]),
     ("store", &["model"]),
     ("runner", &["model"]),
     ("interop", &["model"]),
+    ("schedule", &["model"]),
     ("model", &[]),
 ];
 
@@ -139,6 +140,7 @@ fn the_arrows_are_seen_at_all() {
         ("store", "model"),
         ("runner", "model"),
         ("interop", "model"),
+        ("schedule", "model"),
     ] {
         assert!(arrows.contains_key(&(from.to_owned(), to.to_owned())), "{from} -> {to} was not found");
     }
@@ -182,6 +184,17 @@ fn model_and_engine_know_no_file_no_environment_and_no_clock() {
     for source in sources().iter().filter(|source| ["model", "engine"].contains(&source.room())) {
         let code = source.code();
         for outside in OUTSIDE {
+            assert!(!code.contains(outside), "src/{} mentions {outside}", source.name);
+        }
+    }
+}
+
+#[test]
+fn the_schedule_knows_zones_but_no_file_no_environment_and_no_clock() {
+    for source in sources().iter().filter(|source| source.room() == "schedule") {
+        let code = source.code();
+        let outside = OUTSIDE.iter().filter(|outside| **outside != "chrono");
+        for outside in outside.chain(&["Utc::now", "Local::"]) {
             assert!(!code.contains(outside), "src/{} mentions {outside}", source.name);
         }
     }

@@ -118,6 +118,8 @@ fn id(issue: &Value) -> String {
 fn a_single_pass_of_the_review_makes_the_subtree_final() {
     let team = Team::new();
     let (root, goal, behind) = team.planned("3");
+    let clock =
+        id(&team.json("human", &["heartbeats", "create", "--root", &root, "--reason", "supervision"]));
     assert_eq!(team.ticks(&root).0, ["open_round"]);
     team.attempt(&root, 1);
     team.judge(&root, "pass", "");
@@ -125,8 +127,14 @@ fn a_single_pass_of_the_review_makes_the_subtree_final() {
     let show = team.json("human", &["rounds", "show", &goal]);
     assert_eq!(show["state"], "passed");
     team.run("ann", &["issues", "close", &behind], 0);
+    assert_eq!(team.json("human", &["heartbeats", "get", &clock])["enabled"], true);
     let (kinds, report) = team.ticks(&root);
     assert_eq!(kinds, ["roll_up", "finish"]);
+    let stopped = team.json("human", &["heartbeats", "get", &clock]);
+    assert_eq!(
+        (stopped["enabled"].as_bool(), stopped["disabled"]["why"].as_str()),
+        (Some(false), Some("final"))
+    );
     assert_eq!((report["final"].as_bool(), report["decision"].as_str()), (Some(true), Some("done")));
     assert_eq!(team.json("human", &["issues", "validate", &root])["is_final"], true);
     assert!(team.run("human", &["issues", "validate", &root], 0).contains("is final"));

@@ -28,7 +28,13 @@ fn told() -> (tempfile::TempDir, PathBuf, Vec<roundgate::model::change::Event>) 
     let folder = above.path().join("store");
     let mut store = Sqlite::init(&folder).unwrap();
     for mut bundle in story::story() {
-        bundle.retain(|change| !matches!(change, Change::OperationDone { .. }));
+        bundle.retain(|change| {
+            let newer = matches!(
+                change,
+                Change::OperationDone { .. } | Change::HeartbeatSet { .. } | Change::HeartbeatRemoved { .. }
+            );
+            !newer
+        });
         commit(&mut store, bundle).unwrap();
     }
     let events = store.events(&EventQuery::default()).unwrap();

@@ -11,6 +11,7 @@ use crate::model::apply::ApplyError;
 use crate::model::id::{Actor, ActorError, IdError, IssueId};
 use crate::model::operation::OperationId;
 use crate::model::refusal::{Class, Refusal};
+use crate::schedule::ScheduleError;
 use crate::store::StoreError;
 
 /// Why a use case failed.
@@ -93,6 +94,12 @@ pub enum AppError {
     /// A store is where a backup should go.
     #[error("there is a store in {}", .0.display())]
     StoreInPlace(PathBuf),
+    /// Something cannot be a schedule.
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
+    /// Another process ticks what is due at this store.
+    #[error("another heartbeats run is at work on {}", .0.display())]
+    ClockRuns(PathBuf),
     /// A root has no worker for what must be done.
     #[error("{root} has no worker for the role {role}")]
     NoWorker {
@@ -169,12 +176,16 @@ impl AppError {
                 _ => 1,
             },
             AppError::BadId { .. } | AppError::NoIssue(_) | AppError::NoStore(_) => 3,
-            AppError::Ambiguous { .. } | AppError::StoreInPlace(_) | AppError::OperationUsed { .. } => 4,
+            AppError::Ambiguous { .. }
+            | AppError::StoreInPlace(_)
+            | AppError::OperationUsed { .. }
+            | AppError::ClockRuns(_) => 4,
             AppError::BadActor { .. }
             | AppError::Usage(_)
             | AppError::Plan { .. }
             | AppError::Import { .. }
             | AppError::Config { .. }
+            | AppError::Schedule(_)
             | AppError::NoWorker { .. } => 2,
             AppError::PlanConflict(_) => 5,
             AppError::File { source, .. } => match source.kind() {
@@ -209,6 +220,8 @@ impl AppError {
             AppError::Ambiguous { .. } => "ambiguous",
             AppError::StoreInPlace(_) => "store_exists",
             AppError::BadActor { .. } | AppError::Usage(_) => "usage",
+            AppError::Schedule(_) => "schedule",
+            AppError::ClockRuns(_) => "clock_runs",
             AppError::Plan { .. } => "plan",
             AppError::PlanConflict(_) => "plan_conflict",
             AppError::Import { .. } => "import",

@@ -11,6 +11,7 @@ mod error;
 pub mod explain;
 pub mod forum;
 pub mod graph_text;
+pub mod heartbeats;
 pub mod import;
 pub mod issues;
 pub mod operation;
@@ -24,5 +25,6 @@ pub mod tick;
 pub mod validate;
 pub mod view;
 
+pub use crate::schedule::ScheduleError;
 pub use error::AppError;
 pub use session::{Changed, Session, Work, resolve as session_resolve, resolve_root};

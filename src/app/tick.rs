@@ -70,6 +70,8 @@ pub struct TickView {
     pub next: String,
     /// Whether the root is final.
     pub r#final: bool,
+    /// Why a tick over the whole store left this root alone; then `decision` is what it would have done.
+    pub skipped: Option<String>,
 }
 
 /// The error of one root, when the others went on.
@@ -96,19 +98,28 @@ pub fn tick(session: &mut Session, text: &str, dry_run: bool) -> Result<TickView
 /// # Errors
 /// When the store cannot be read at all.
 pub fn tick_all(session: &mut Session, dry_run: bool) -> Result<(Vec<TickView>, Vec<RootFailure>), AppError> {
-    let mut roots = session.look(|snapshot| Ok(roots_to_move(snapshot, session.clock.now())))?;
+    let mut roots: Vec<(IssueId, Option<String>)> = session.look(|snapshot| {
+        let roots = roots_to_move(snapshot, session.clock.now()).into_iter();
+        Ok(roots.map(|root| (root.clone(), silence(snapshot, &root))).collect())
+    })?;
     if session.operation.is_some() {
         // A retry has the roots of the first call, whatever has become of them.
         roots = session.change("tick", |_| Ok(roots))?.value;
     }
     let (mut views, mut failures) = (Vec::new(), Vec::new());
-    for root in roots {
-        match one(session, &root, dry_run) {
-            Ok(view) => views.push(view),
+    for (root, skipped) in roots {
+        match one(session, &root, dry_run || skipped.is_some()) {
+            Ok(view) => views.push(TickView { skipped, ..view }),
             Err(error) => failures.push(RootFailure { root, error }),
         }
     }
     Ok((views, failures))
+}
+
+/// Why a tick over the whole store leaves a root alone.
+fn silence(snapshot: &Snapshot, root: &IssueId) -> Option<String> {
+    let silent = snapshot.heartbeats_of(root).into_iter().find(|heartbeat| heartbeat.silences_root());
+    silent.map(|heartbeat| format!("its heartbeat {} is disabled", heartbeat.id))
 }
 
 fn one(session: &mut Session, root: &IssueId, dry_run: bool) -> Result<TickView, AppError> {
@@ -131,7 +142,8 @@ fn one(session: &mut Session, root: &IssueId, dry_run: bool) -> Result<TickView,
     }
 }
 
-fn act(work: &mut Work, root: &IssueId, defaults: &Bounds) -> Result<TickView, AppError> {
+/// The tick itself, within a transaction.
+pub(super) fn act(work: &mut Work, root: &IssueId, defaults: &Bounds) -> Result<TickView, AppError> {
     let now = work.now;
     let at =
         |snapshot: &Snapshot| snapshot.graph().ix(root).ok_or_else(|| AppError::NoIssue(root.to_string()));
@@ -222,6 +234,7 @@ fn report(
         }),
         next: next(&now_wanted),
         r#final,
+        skipped: None,
     }
 }
 
@@ -292,7 +305,10 @@ fn shown(primitive: &Primitive) -> PrimitiveView {
         Primitive::OpenAsk { ask } => format!("ask {}", ask.id),
         Primitive::SetAnswer { id, .. } => format!("answer of {id}"),
         Primitive::SetPlan { plan } => format!("plan of {}", plan.root),
-        Primitive::FinishRoot { id, .. } => format!("root {id}"),
+        Primitive::FinishRoot { id, finished: true } => format!("root {id} is final; what ticks it stops"),
+        Primitive::FinishRoot { id, finished: false } => format!("root {id} goes on"),
+        Primitive::SetHeartbeat { heartbeat } => format!("heartbeat {}", heartbeat.id),
+        Primitive::RemoveHeartbeat { id } => format!("heartbeat {id}"),
         Primitive::Annotate { annotation } => format!("{} of {}", annotation.kind, annotation.issue),
     };
     PrimitiveView { primitive: primitive.word().into(), text }

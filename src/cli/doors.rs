@@ -11,8 +11,8 @@ use clap::{Parser, Subcommand};
 use super::context::{Context, GlobalArgs};
 use super::output::{self, Failure};
 use super::{
-    asks, backup, compact, config, doctor, forum, graph, import, init, issues, log, plan, rounds, run,
-    status, tick,
+    asks, backup, compact, config, cron, doctor, forum, graph, heartbeats, import, init, issues, log, plan,
+    rounds, run, status, tick,
 };
 use crate::app::AppError;
 
@@ -55,6 +55,12 @@ enum Command {
     Answer(asks::AnswerArgs),
     /// Apply one transition to a root, or to each root
     Tick(tick::TickArgs),
+    /// Each root's own clock, and what ticks all that are due
+    #[command(subcommand)]
+    Heartbeats(heartbeats::HeartbeatsCommand),
+    /// Further ticks at certain times, and lines for a clock you have
+    #[command(subcommand)]
+    Cron(cron::CronCommand),
     /// Where everything stands
     Status(status::StatusArgs),
     /// The latest events
@@ -164,6 +170,8 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, AppError> {
         Command::Asks(command) => asks::run(context, command),
         Command::Answer(args) => asks::answer(context, args),
         Command::Tick(args) => tick::run(context, args),
+        Command::Heartbeats(command) => heartbeats::run(context, command),
+        Command::Cron(command) => cron::run(context, command),
         Command::Status(args) => status::run(context, args),
         Command::Log(args) => log::run(context, args),
         Command::Graph(args) => graph::run(context, args),

@@ -1,6 +1,6 @@
 //! The way out of each error.
 
-use crate::app::AppError;
+use crate::app::{AppError, ScheduleError};
 use crate::model::apply::ApplyError;
 use crate::model::refusal::Refusal;
 use crate::store::StoreError;
@@ -39,7 +39,13 @@ pub fn hint(error: &AppError) -> Option<String> {
         AppError::ReplyUnreadable { .. } => {
             "nothing was done now; roundgate log shows what was done then".to_owned()
         }
-        AppError::Usage(_) | AppError::File { .. } | AppError::Broken { .. } => return None,
+        AppError::ClockRuns(_) => "one is enough: it ticks every heartbeat that is due".to_owned(),
+        AppError::Schedule(ScheduleError::NoZone(_)) => {
+            "zones are those of the IANA database, with capital letters".to_owned()
+        }
+        AppError::Schedule(_) | AppError::Usage(_) | AppError::File { .. } | AppError::Broken { .. } => {
+            return None;
+        }
     };
     Some(text)
 }
@@ -117,6 +123,15 @@ fn refused(refusal: &Refusal) -> Option<String> {
         Refusal::Superseded { by, .. } => format!("go on with {by}"),
         Refusal::BelowEnded { ancestor, .. } => format!("roundgate issues open {ancestor} first"),
         Refusal::ScopeIsOpened(id) => format!("roundgate rounds show {id} shows what it waits for"),
+        Refusal::NoHeartbeat { kind: "cron entry", .. } => "roundgate cron list shows them all".to_owned(),
+        Refusal::NoHeartbeat { .. } => "roundgate heartbeats list shows them all".to_owned(),
+        Refusal::HasHeartbeat { heartbeat, .. } => {
+            format!(
+                "roundgate heartbeats update {heartbeat} changes it; roundgate cron create makes further ones"
+            )
+        }
+        Refusal::RootIsFinal(id) => format!("roundgate issues open {id} brings it back"),
+        Refusal::MomentOver(id) => format!("roundgate cron update {id} --at MOMENT gives it another"),
         Refusal::NothingToRetry { id, .. } => format!("roundgate issues get {id} shows where it stands"),
         Refusal::Shape(ApplyError::Deadlock(_)) => {
             "take one of these edges out first: roundgate issues undep A blocks B".to_owned()

@@ -7,6 +7,7 @@ use super::output::line;
 use super::render::{RowsArgs, moment, table};
 use crate::app::{AppError, issues};
 use crate::model::change::{Change, Event, Field};
+use crate::model::record::Heartbeat;
 
 #[derive(Debug, Args)]
 pub struct LogArgs {
@@ -91,6 +92,10 @@ fn what(change: &Change) -> String {
         Change::PlanSet { after, .. } => format!("plan of {}", after.root),
         Change::RootFinished { id, finished: true } => format!("{id} is final"),
         Change::RootFinished { id, finished: false } => format!("{id} goes on"),
+        Change::HeartbeatSet { before, after } => heartbeat(before.as_deref(), after),
+        Change::HeartbeatRemoved { heartbeat } => {
+            format!("{} of {} was deleted", heartbeat.id, heartbeat.root)
+        }
         Change::IdReserved { id } => format!("{id} stays reserved"),
         Change::Compacted { compaction } => {
             format!("moved {} events to {}", compaction.events, line(&compaction.archive))
@@ -98,6 +103,23 @@ fn what(change: &Change) -> String {
         Change::OperationDone { operation } => format!("operation {} is done", operation.id),
         Change::Annotated { annotation } => format!("{}: {}", annotation.issue, annotation.kind),
     }
+}
+
+/// What is new about a heartbeat, the most telling first.
+fn heartbeat(before: Option<&Heartbeat>, after: &Heartbeat) -> String {
+    let skipped = after.skipped - before.map_or(0, |before| before.skipped).min(after.skipped);
+    let what = match (before, &after.halted) {
+        (None, _) => "was made".to_owned(),
+        (Some(before), Some(halted)) if before.halted != after.halted => {
+            format!("stopped: {}", halted.why.as_str())
+        }
+        (Some(before), None) if before.halted.is_some() => "was enabled".to_owned(),
+        _ if skipped > 0 => format!("skipped {skipped} due times"),
+        (Some(before), _) if before.trigger != after.trigger => "was triggered".to_owned(),
+        (Some(before), _) if before.last_run != after.last_run => "ticked".to_owned(),
+        _ => "was updated".to_owned(),
+    };
+    format!("{} of {} {what}", after.id, after.root)
 }
 
 fn field(field: &Field) -> String {

@@ -38,7 +38,7 @@ impl From<AppError> for Failure {
 }
 
 /// The message with its causes, each once.
-fn with_causes(error: &dyn std::error::Error) -> String {
+pub fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(next) = cause {

@@ -51,6 +51,9 @@ fn all(context: &Context, session: &mut Session, dry_run: bool, exit_status: boo
         context.print_json(&views)?;
     } else {
         for view in &views {
+            if view.skipped.is_some() {
+                continue;
+            }
             if view.decision == "act" {
                 print(context, view, dry_run);
             } else if view.decision == "stuck" {
@@ -58,14 +61,25 @@ fn all(context: &Context, session: &mut Session, dry_run: bool, exit_status: boo
             }
         }
     }
-    let mut exit = views.iter().map(code).max().filter(|_| exit_status).unwrap_or(0);
+    let mut exit = views.iter().map(code).fold(0, worse) * u8::from(exit_status);
     for failed in failures {
         let mut failure = Failure::from(failed.error);
         failure.message = format!("{}: {}", failed.root, failure.message);
         print_failure(&failure, context.json());
-        exit = failure.exit;
+        exit = worse(exit, failure.exit);
     }
     Ok(exit)
+}
+
+/// The exit code of several things that went wrong: the first in this list of those there are. Damage
+/// before faults of the program, before what somebody must change, before what may mend itself; errors
+/// before what `--exit-status` says.
+const WORST_FIRST: [u8; 11] = [7, 1, 5, 4, 3, 2, 6, STUCK, HUMAN, WORKERS, 0];
+
+/// The worse of two exit codes.
+pub fn worse(a: u8, b: u8) -> u8 {
+    let rank = |code: u8| WORST_FIRST.iter().position(|&listed| listed == code);
+    if rank(a) <= rank(b) { a } else { b }
 }
 
 fn code(view: &TickView) -> u8 {
@@ -109,5 +123,25 @@ fn print(context: &Context, view: &TickView, dry_run: bool) {
     }
     if !dry_run || view.transition.is_none() {
         context.line(&format!("  next: {}", line(&view.next)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_exit_code_wins_whatever_came_last() {
+        for (codes, worst) in [
+            (vec![6, 1, 5], 1),
+            (vec![1, 7, 4], 7),
+            (vec![11, 6], 6),
+            (vec![10, 12, 11], 12),
+            (vec![0, 10, 0], 10),
+            (vec![], 0),
+        ] {
+            assert_eq!(codes.iter().copied().fold(0, worse), worst, "{codes:?}");
+            assert_eq!(codes.iter().rev().copied().fold(0, worse), worst, "{codes:?}");
+        }
     }
 }

@@ -2,6 +2,8 @@
 //! one function. It refuses what would break the graph's shape, whoever asks; whether an *actor* may
 //! do something is asked before, in `act`.
 
+mod heartbeats;
+
 use std::collections::HashSet;
 
 use thiserror::Error;
@@ -11,7 +13,7 @@ use super::graph::{Edge, EdgeKind, Graph, Ix};
 use super::id::{Actor, IssueId};
 use super::issue::{Claim, Issue, Millis, Outcome, State};
 use super::primitive::Primitive;
-use super::record::Post;
+use super::record::{HeartbeatId, Post};
 use super::snapshot::Snapshot;
 use super::waits::{Cycle, Event, Waits};
 
@@ -24,6 +26,9 @@ pub enum ApplyError {
     /// There is no such ask.
     #[error("{0} is not an ask")]
     NoAsk(IssueId),
+    /// There is no such heartbeat.
+    #[error("there is no heartbeat {0}")]
+    NoHeartbeat(HeartbeatId),
     /// The id is or was another issue's.
     #[error("the id {0} is already taken")]
     IdTaken(IssueId),
@@ -202,8 +207,15 @@ fn facts(snapshot: &Snapshot, primitive: &Primitive, author: &Author) -> Result<
         }
         Primitive::FinishRoot { id, finished } => {
             find(snapshot, id)?;
-            one(Change::RootFinished { id: id.clone(), finished: *finished })
+            let mut changes = vec![Change::RootFinished { id: id.clone(), finished: *finished }];
+            changes.extend(heartbeats::follow_root(snapshot, id, *finished, author));
+            Ok(changes)
         }
+        Primitive::SetHeartbeat { heartbeat } => {
+            find(snapshot, &heartbeat.root)?;
+            Ok(heartbeats::set(snapshot, heartbeat))
+        }
+        Primitive::RemoveHeartbeat { id } => heartbeats::remove(snapshot, id),
         Primitive::Reserve { id } => {
             if snapshot.taken(id) {
                 return Err(ApplyError::IdTaken(id.clone()));

@@ -10,7 +10,7 @@ use super::graph::Edge;
 use super::id::{Actor, IssueId};
 use super::issue::{Issue, Millis, Policy, Priority, State, Work};
 use super::operation::Operation;
-use super::record::{Annotation, Answer, Ask, PlanRecord, Post, Round, Scope};
+use super::record::{Annotation, Answer, Ask, Heartbeat, PlanRecord, Post, Round, Scope};
 use super::tag::Tags;
 
 /// One field of an issue, with a value.
@@ -163,6 +163,18 @@ pub enum Change {
         /// Whether it is finished from now on.
         finished: bool,
     },
+    /// A heartbeat or cron entry was made, or is another from now on.
+    HeartbeatSet {
+        /// The record as it was; `None` when it was made.
+        before: Option<Box<Heartbeat>>,
+        /// The record as it is.
+        after: Box<Heartbeat>,
+    },
+    /// A heartbeat or cron entry was taken away.
+    HeartbeatRemoved {
+        /// The record as it was.
+        heartbeat: Box<Heartbeat>,
+    },
     /// An id may not be given to anything any more.
     IdReserved {
         /// The id.
@@ -201,6 +213,8 @@ impl Change {
             Change::AnswerSet { .. } => "answer_set",
             Change::PlanSet { .. } => "plan_set",
             Change::RootFinished { .. } => "root_finished",
+            Change::HeartbeatSet { .. } => "heartbeat_set",
+            Change::HeartbeatRemoved { .. } => "heartbeat_removed",
             Change::IdReserved { .. } => "id_reserved",
             Change::Annotated { .. } => "annotated",
             Change::OperationDone { .. } => "operation_done",
@@ -228,6 +242,8 @@ impl Change {
             Change::RoundSet { after, .. } => Some(&after.review),
             Change::AskOpened { ask } => Some(&ask.id),
             Change::PlanSet { after, .. } => Some(&after.root),
+            Change::HeartbeatSet { after, .. } => Some(&after.root),
+            Change::HeartbeatRemoved { heartbeat } => Some(&heartbeat.root),
             Change::Annotated { annotation } => Some(&annotation.issue),
         }
     }

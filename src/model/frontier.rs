@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use super::graph::Ix;
 use super::issue::{Issue, Millis, Outcome, State};
 use super::readiness::{judged, waits_for_tick};
+use super::record::Heartbeat;
 use super::snapshot::Snapshot;
 use super::source::{Derived, Part, Place, Source};
 use super::tag::{IMPORT_OPEN_BELOW_CLOSED, Kind};
@@ -51,11 +52,15 @@ pub enum List {
     Driven,
     /// What makes its root one that a tick finishes: a scope, or a closed root.
     ToFinish,
+    /// Heartbeats or cron entries were made for it.
+    Clocked,
+    /// One of them is enabled.
+    Beating,
 }
 
 impl List {
     /// Every list.
-    pub const ALL: [List; 17] = [
+    pub const ALL: [List; 19] = [
         List::Ready,
         List::Held,
         List::Asking,
@@ -73,6 +78,8 @@ impl List {
         List::Gated,
         List::Driven,
         List::ToFinish,
+        List::Clocked,
+        List::Beating,
     ];
 
     /// The list's bit in [`Lists`].
@@ -147,6 +154,8 @@ impl List {
                 (closed_root || snapshot.scope(&issue.id).is_some())
                     && !snapshot.root_finished(graph.id(graph.root(ix)))
             }
+            List::Clocked => !snapshot.heartbeats_at(&issue.id).is_empty(),
+            List::Beating => snapshot.heartbeats_at(&issue.id).iter().any(Heartbeat::enabled),
         }
     }
 

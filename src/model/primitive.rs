@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::change::Field;
 use super::id::{Actor, IssueId};
 use super::issue::{Claim, Issue, Outcome};
-use super::record::{Annotation, Answer, Ask, PlanRecord, Round, Scope};
+use super::record::{Annotation, Answer, Ask, Heartbeat, HeartbeatId, PlanRecord, Round, Scope};
 use super::tag::Kind;
 
 /// One step of an act or a transition.
@@ -126,12 +126,22 @@ pub enum Primitive {
         /// The record.
         plan: Box<PlanRecord>,
     },
-    /// Marks a root as finished, or as alive again.
+    /// Marks a root as finished, or as alive again. What ticks it stops, or starts again.
     FinishRoot {
         /// The root.
         id: IssueId,
         /// Which of the two.
         finished: bool,
+    },
+    /// Records a heartbeat or cron entry.
+    SetHeartbeat {
+        /// The record.
+        heartbeat: Box<Heartbeat>,
+    },
+    /// Takes one away.
+    RemoveHeartbeat {
+        /// Which.
+        id: HeartbeatId,
     },
     /// Keeps an id from ever being given out.
     Reserve {
@@ -175,6 +185,8 @@ impl Primitive {
             | Primitive::SetAnswer { .. }
             | Primitive::SetPlan { .. }
             | Primitive::FinishRoot { .. }
+            | Primitive::SetHeartbeat { .. }
+            | Primitive::RemoveHeartbeat { .. }
             | Primitive::Reserve { .. }
             | Primitive::Annotate { .. } => "record",
         }

@@ -1,5 +1,7 @@
 //! What the policies remember beside the graph: scopes, rounds, verdicts, asks and plans.
 
+mod heartbeat;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -7,6 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::id::{Actor, IssueId};
 use super::issue::Millis;
+
+pub use heartbeat::{
+    Ceiling, Gap, HEARTBEAT_PREFIX, Halt, Halted, Heartbeat, HeartbeatId, HeartbeatIdError, HeartbeatKind,
+    Overlap, Rhythm, Trigger,
+};
 
 /// The bounds a scope runs under, as they were when its first round opened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use thiserror::Error;
 use super::apply::ApplyError;
 use super::id::{Actor, IssueId};
 use super::issue::{Outcome, TextError};
-use super::record::Opinion;
+use super::record::{HeartbeatId, Opinion};
 use super::tag::{Tag, TagSetError};
 
 /// What sort of refusal it is; the program's exit codes follow this.
@@ -292,6 +292,28 @@ pub enum Refusal {
     /// Supersession by hand.
     #[error("a supersedes edge is made by a retry or by the engine, not by hand")]
     SupersedeByHand,
+    /// No heartbeat or cron entry has this id, prefix or root.
+    #[error("there is no {kind} {text}")]
+    NoHeartbeat {
+        /// `heartbeat` or `cron entry`.
+        kind: &'static str,
+        /// What was given.
+        text: String,
+    },
+    /// A root has one heartbeat at most.
+    #[error("{root} has a heartbeat already: {heartbeat}")]
+    HasHeartbeat {
+        /// The root.
+        root: IssueId,
+        /// Its heartbeat.
+        heartbeat: HeartbeatId,
+    },
+    /// What is final is not ticked any more.
+    #[error("{0} is final, and there is nothing left to tick")]
+    RootIsFinal(IssueId),
+    /// It was due once, and that is over.
+    #[error("{0} was to be due once, and that moment is over")]
+    MomentOver(HeartbeatId),
     /// The stored rounds and the graph contradict each other.
     #[error("{scope} is stuck: {why}")]
     Stuck {
@@ -314,7 +336,9 @@ impl Refusal {
     /// What sort of refusal it is.
     pub fn class(&self) -> Class {
         match self {
-            Refusal::NoIssue(_) | Refusal::Shape(ApplyError::NoIssue(_) | ApplyError::NoAsk(_)) => {
+            Refusal::NoIssue(_)
+            | Refusal::NoHeartbeat { .. }
+            | Refusal::Shape(ApplyError::NoIssue(_) | ApplyError::NoAsk(_) | ApplyError::NoHeartbeat(_)) => {
                 Class::NotFound
             }
             Refusal::Text(_)
@@ -331,6 +355,7 @@ impl Refusal {
             | Refusal::AlreadyJudged { .. }
             | Refusal::AlreadyAnswered { .. }
             | Refusal::AskSettled(_)
+            | Refusal::HasHeartbeat { .. }
             | Refusal::RoundEnded(_)
             | Refusal::Shape(ApplyError::EdgeExists(_) | ApplyError::IdTaken(_)) => Class::Conflict,
             _ => Class::Refused,

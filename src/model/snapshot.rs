@@ -4,6 +4,7 @@
 //! A snapshot is *whole*, or it is of the live frontier: then it loads from its source what it is asked
 //! for, and only what is on a [list](super::frontier) is found without knowing its id.
 
+mod heartbeats;
 mod kept;
 mod restore;
 
@@ -15,7 +16,7 @@ use super::frontier::{List, Listed};
 use super::graph::{Edge, Graph, Ix};
 use super::id::IssueId;
 use super::issue::{Issue, Millis};
-use super::record::{Annotation, Ask, PlanRecord, Round, Scope};
+use super::record::{Annotation, Ask, Heartbeat, HeartbeatId, PlanRecord, Round, Scope};
 use super::relation::Relation;
 use super::source::Source;
 use kept::Kept;
@@ -31,6 +32,8 @@ pub struct Snapshot {
     round_of: Kept<(IssueId, u32)>,
     asks: Kept<Ask>,
     plans: Kept<PlanRecord>,
+    heartbeats: Kept<Vec<Heartbeat>>,
+    heartbeat_at: Kept<IssueId, HeartbeatId>,
     finished_roots: Kept<bool>,
     reserved: Kept<()>,
     annotations: Vec<Annotation>,
@@ -53,6 +56,7 @@ impl PartialEq for Snapshot {
             && self.all_rounds().eq(other.all_rounds())
             && self.asks().eq(other.asks())
             && self.plans().eq(other.plans())
+            && self.heartbeats().eq(other.heartbeats())
             && self.finished_roots().eq(other.finished_roots())
             && self.reserved().eq(other.reserved())
             && self.annotations == other.annotations
@@ -255,6 +259,8 @@ impl Snapshot {
             Change::PlanSet { after, .. } => {
                 self.plans.put(&after.root, after.as_ref().clone());
             }
+            Change::HeartbeatSet { after, .. } => self.set_heartbeat(after),
+            Change::HeartbeatRemoved { heartbeat } => self.remove_heartbeat(&heartbeat.id),
             Change::RootFinished { id, finished } => self.set_finished(id, *finished),
             Change::IdReserved { id } => self.reserved.put(id, ()),
             Change::Annotated { annotation } => self.annotations.push(annotation.clone()),

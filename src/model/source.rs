@@ -6,7 +6,7 @@ use super::frontier::{List, Lists};
 use super::graph::{Edge, EdgeKind};
 use super::id::IssueId;
 use super::issue::{Issue, Millis, Priority};
-use super::record::{Ask, PlanRecord, Round, Scope};
+use super::record::{Ask, Heartbeat, HeartbeatId, PlanRecord, Round, Scope};
 use super::standing::Standing;
 
 /// An issue as a store keeps it, with what is derived from it and its neighbours.
@@ -105,6 +105,10 @@ pub trait Source: Debug {
     fn ask(&self, id: &IssueId) -> Option<Ask>;
     /// The plan applied to a root.
     fn plan(&self, root: &IssueId) -> Option<PlanRecord>;
+    /// The heartbeats and cron entries that were made for an issue, by id.
+    fn heartbeats(&self, issue: &IssueId) -> Vec<Heartbeat>;
+    /// The issue that a heartbeat was made for.
+    fn heartbeat_at(&self, id: &HeartbeatId) -> Option<IssueId>;
     /// Whether a tick has found a root final.
     fn root_finished(&self, id: &IssueId) -> bool;
     /// Says that what this source gave contradicts itself.

@@ -4,8 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod asks;
+mod bare;
 mod exits;
 mod gated;
+mod heartbeats;
 mod json;
 mod output;
 mod questions;

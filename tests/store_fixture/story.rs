@@ -5,8 +5,8 @@ use roundgate::model::graph::{Edge, EdgeKind};
 use roundgate::model::issue::{Claim, Issue, Millis, Outcome, Policy, Priority, Process, State, Work};
 use roundgate::model::operation::Operation;
 use roundgate::model::record::{
-    Annotation, Answer, Ask, AskKind, Bounds, Choice, Opinion, PlanRecord, Round, RoundEnd, Scope, ScopeEnd,
-    Verdict, WorkerSpec,
+    Annotation, Answer, Ask, AskKind, Bounds, Ceiling, Choice, Gap, Halt, Halted, Heartbeat, HeartbeatKind,
+    Opinion, Overlap, PlanRecord, Rhythm, Round, RoundEnd, Scope, ScopeEnd, Trigger, Verdict, WorkerSpec,
 };
 
 use crate::store_fixture::{actor, created, id, plain, post};
@@ -162,6 +162,57 @@ fn plans() -> [PlanRecord; 2] {
     [bare, full]
 }
 
+fn heartbeats() -> Vec<Change> {
+    let bare = Heartbeat {
+        id: "hb-a".parse().expect("an id"),
+        kind: HeartbeatKind::Heartbeat,
+        root: id("rg-root"),
+        title: "the clock".to_owned(),
+        reason: String::new(),
+        rhythm: Rhythm::Triggered,
+        ceiling: Ceiling { lasts: 1, ticks: None },
+        overlap: Overlap::Skip,
+        anchor: -5,
+        halted: None,
+        last_run: None,
+        skipped: 0,
+        gap: None,
+        trigger: None,
+        created_by: actor("ann"),
+        created_at: 4,
+    };
+    let reasons = [Halt::ByHand, Halt::Final, Halt::Ceiling, Halt::Spent];
+    let halted = reasons.map(|why| Some(Halted { why, by: actor("eve"), at: 9, note: "enough".to_owned() }));
+    let rhythms = [
+        Rhythm::Every { interval: 15_000 },
+        Rhythm::At { at: 77 },
+        Rhythm::Cron { expr: "0 3 * * MON".to_owned(), zone: "Europe/Berlin".to_owned() },
+        Rhythm::Triggered,
+    ];
+    let full = halted.into_iter().zip(rhythms).map(|(halted, rhythm)| Heartbeat {
+        halted,
+        rhythm,
+        reason: "nobody looks at night".to_owned(),
+        ceiling: Ceiling { lasts: 99, ticks: Some(7) },
+        overlap: Overlap::Queue,
+        last_run: Some(80),
+        skipped: 3,
+        gap: Some(Gap { count: 3, at_least: true, first: 10, last: 70 }),
+        trigger: Some(Trigger { by: actor("bob"), at: 8, reason: "smoke".to_owned() }),
+        ..bare.clone()
+    });
+    let cron = |name: &str| Heartbeat {
+        id: name.parse().expect("an id"),
+        kind: HeartbeatKind::Cron,
+        ..bare.clone()
+    };
+    let set = |after: Heartbeat| Change::HeartbeatSet { before: None, after: after.into() };
+    let mut changes: Vec<Change> = vec![set(bare.clone()), set(cron("hb-c")), set(cron("hb-d"))];
+    changes.extend(full.map(set));
+    changes.push(Change::HeartbeatRemoved { heartbeat: cron("hb-c").into() });
+    changes
+}
+
 /// Changes that fold one after the other from nothing, in bundles as a store commits them. Every kind
 /// of change and every field of an issue is among them.
 pub fn story() -> Vec<Vec<Change>> {
@@ -249,7 +300,7 @@ pub fn story() -> Vec<Vec<Change>> {
         done("an-operation", 0, "a reply"),
         done("an-operation", 1, "another"),
     ];
-    vec![begin, change, moves, edges, records, rest]
+    vec![begin, change, moves, edges, records, heartbeats(), rest]
 }
 
 /// A step of an operation, with a text for its reply.

@@ -6,6 +6,7 @@ pub mod claim;
 pub mod close;
 pub mod create;
 pub mod edges;
+pub mod heartbeat;
 pub mod open;
 pub mod packet;
 pub mod retry;

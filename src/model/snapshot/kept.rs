@@ -1,4 +1,4 @@
-//! Records by the issue they belong to: those that are known, and those a source was asked for.
+//! Records by the issue they belong to, or by an id of their own: those that are known, and those a source was asked for.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,36 +11,31 @@ use crate::model::source::Source;
 
 /// Records of one sort. What is known goes before what the source said.
 #[derive(Clone)]
-pub(super) struct Kept<V> {
-    known: BTreeMap<IssueId, V>,
-    asked: FrozenBTreeMap<IssueId, Box<Option<V>>>,
+pub(super) struct Kept<V, K = IssueId> {
+    known: BTreeMap<K, V>,
+    asked: FrozenBTreeMap<K, Box<Option<V>>>,
 }
 
-impl<V: fmt::Debug> fmt::Debug for Kept<V> {
+impl<V: fmt::Debug, K: fmt::Debug> fmt::Debug for Kept<V, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.known.fmt(f)
     }
 }
 
-impl<V> Default for Kept<V> {
+impl<V, K: Clone + Ord> Default for Kept<V, K> {
     fn default() -> Self {
         Kept { known: BTreeMap::new(), asked: FrozenBTreeMap::default() }
     }
 }
 
-impl<V> Kept<V> {
+impl<V, K: Clone + Ord> Kept<V, K> {
     /// Records that are all there are.
-    pub fn of(known: BTreeMap<IssueId, V>) -> Self {
+    pub fn of(known: BTreeMap<K, V>) -> Self {
         Kept { known, ..Kept::default() }
     }
 
     /// One record; `load` asks the graph's source for it, once.
-    pub fn get(
-        &self,
-        id: &IssueId,
-        graph: &Graph,
-        load: impl FnOnce(&dyn Source) -> Option<V>,
-    ) -> Option<&V> {
+    pub fn get(&self, id: &K, graph: &Graph, load: impl FnOnce(&dyn Source) -> Option<V>) -> Option<&V> {
         if let Some(known) = self.known.get(id) {
             return Some(known);
         }
@@ -52,12 +47,12 @@ impl<V> Kept<V> {
     }
 
     /// Puts a record in the place of what was there.
-    pub fn put(&mut self, id: &IssueId, record: V) {
+    pub fn put(&mut self, id: &K, record: V) {
         self.known.insert(id.clone(), record);
     }
 
     /// Every record of a whole snapshot, by id.
-    pub fn entries(&self, graph: &Graph) -> impl Iterator<Item = (&IssueId, &V)> {
+    pub fn entries(&self, graph: &Graph) -> impl Iterator<Item = (&K, &V)> {
         if let Some(source) = graph.source() {
             source.wants_whole("all records");
         }

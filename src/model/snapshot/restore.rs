@@ -10,7 +10,7 @@ use super::kept::Kept;
 use crate::model::graph::{Edge, Ix};
 use crate::model::id::IssueId;
 use crate::model::issue::Issue;
-use crate::model::record::{Annotation, Ask, PlanRecord, Round, Scope};
+use crate::model::record::{Annotation, Ask, Heartbeat, PlanRecord, Round, Scope};
 
 /// What a snapshot is made of. Lists that grew in an order are given in that order.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +29,8 @@ pub struct Parts {
     pub asks: Vec<Ask>,
     /// Every applied plan.
     pub plans: Vec<PlanRecord>,
+    /// Every heartbeat and cron entry.
+    pub heartbeats: Vec<Heartbeat>,
     /// The roots that a tick has found final.
     pub finished_roots: Vec<IssueId>,
     /// Ids that may not be given to anything.
@@ -86,6 +88,15 @@ impl Snapshot {
         rounds.values_mut().for_each(|rounds| rounds.sort_by_key(|round| round.number));
         made.rounds = Kept::of(rounds);
         made.round_of = Kept::of(round_of);
+        let mut heartbeats: BTreeMap<IssueId, Vec<Heartbeat>> = BTreeMap::new();
+        let mut heartbeat_at = BTreeMap::new();
+        for heartbeat in parts.heartbeats {
+            heartbeat_at.insert(heartbeat.id.clone(), heartbeat.root.clone());
+            heartbeats.entry(heartbeat.root.clone()).or_default().push(heartbeat);
+        }
+        heartbeats.values_mut().for_each(|here| here.sort_by(|a, b| a.id.cmp(&b.id)));
+        made.heartbeats = Kept::of(heartbeats);
+        made.heartbeat_at = Kept::of(heartbeat_at);
         made.scopes = Kept::of(parts.scopes.into_iter().map(|scope| (scope.id.clone(), scope)).collect());
         made.asks = Kept::of(parts.asks.into_iter().map(|ask| (ask.id.clone(), ask)).collect());
         made.plans = Kept::of(parts.plans.into_iter().map(|plan| (plan.root.clone(), plan)).collect());

@@ -226,7 +226,10 @@ mod tests {
     #[test]
     fn of_many_that_migrate_at_once_one_does_and_the_others_see_it_done() {
         let folder = stored();
-        let migrate = || climb(&mut opened(folder.path()), Proof::Sound, &next(count_letters));
+        let migrate = || {
+            let mut handle = open::open(Place::in_folder(folder.path())?, &Options::default())?;
+            climb(&mut handle, Proof::Sound, &next(count_letters))
+        };
         let done = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..6).map(|_| scope.spawn(migrate)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()

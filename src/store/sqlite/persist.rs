@@ -78,6 +78,12 @@ pub(super) fn project(conn: &Connection, event: &Event) -> Result<(), Stopped> {
         Change::RootFinished { id, finished: false } => {
             run(conn, &row::FINISHED_ROOTS.delete(), row::id_row(id))?;
         }
+        Change::HeartbeatSet { after, .. } => {
+            run(conn, &row::HEARTBEATS.upsert(), row::heartbeat_row(after)?)?;
+        }
+        Change::HeartbeatRemoved { heartbeat } => {
+            expect_one(run(conn, &row::HEARTBEATS.delete(), row::heartbeat_key(&heartbeat.id))?)?;
+        }
         Change::IdReserved { id } => {
             run(conn, &row::RESERVED_IDS.insert_once(), row::id_row(id))?;
         }

@@ -148,6 +148,9 @@ fn fits(snapshot: &Snapshot, change: &Change) -> Result<(), String> {
             there(&edge.from)?;
             there(&edge.to)?;
         }
+        Change::HeartbeatSet { after, .. } => {
+            there(&after.root)?;
+        }
         _ => {}
     }
     Ok(())
@@ -168,6 +171,7 @@ pub(super) fn difference(tables: &Snapshot, events: &Snapshot) -> Option<String>
         ("rounds", tables.all_rounds().eq(events.all_rounds())),
         ("asks", tables.asks().eq(events.asks())),
         ("plans", tables.plans().eq(events.plans())),
+        ("heartbeats", tables.heartbeats().eq(events.heartbeats())),
         ("finished roots", tables.finished_roots().eq(events.finished_roots())),
         ("reserved ids", tables.reserved().eq(events.reserved())),
         ("annotations", tables.annotations() == events.annotations()),

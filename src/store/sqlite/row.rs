@@ -2,6 +2,7 @@
 
 mod issue;
 mod record;
+mod schedule;
 mod standing;
 
 use super::table::Table;
@@ -16,6 +17,7 @@ pub(super) use record::{
     operation_row, plan_from, plan_row, post_from, post_row, round_from, round_row, scope_from, scope_row,
     topic_from,
 };
+pub(super) use schedule::{HEARTBEATS, heartbeat_from, heartbeat_key, heartbeat_row};
 
 pub(super) use standing::{FRONTIER, STANDING, entry_row, level, standing_from, standing_row};
 
@@ -52,8 +54,9 @@ pub(super) fn stored_from(row: &Row<'_>) -> Result<Stored, StoreError> {
 }
 
 /// The tables that follow from the events; those that name rows of others come first.
-pub(super) static PROJECTED: [&Table; 11] = [
+pub(super) static PROJECTED: [&Table; 12] = [
     &OPERATIONS,
+    &HEARTBEATS,
     &POSTS,
     &ANNOTATIONS,
     &RESERVED_IDS,

@@ -20,7 +20,7 @@ pub(super) type Step = fn(&Transaction<'_>) -> Result<(), Stopped>;
 pub(super) struct Migration {
     /// Its statements. The file is frozen once it was released.
     pub sql: &'static str,
-    /// What SQL cannot compute, after the statements. It writes rows, and no schema.
+    /// What SQL cannot compute, after the statements of all migrations. It writes rows, and no schema.
     pub step: Option<Step>,
     /// The [`fingerprint`] of the whole schema once this was applied. A test says what it must be.
     pub fingerprint: &'static str,
@@ -48,6 +48,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         step: None,
         fingerprint: "b338ddcfd7c28e04a3ce9df71060782e1da3c974581dbd157bbaade1fcebc464",
     },
+    Migration {
+        sql: include_str!("../../../migrations/0005_schedule.sql"),
+        step: None,
+        fingerprint: "f7e9b0b11a3cab0bc6e0558a17eba1e43741510fadb0212dcd2410ba2abbc99b",
+    },
 ];
 
 /// The schema of this program.
@@ -63,12 +68,10 @@ pub(super) fn create(conn: &mut Connection) -> Result<(), Stopped> {
 
 /// Applies the migrations behind the first `from`, and makes sure of what has become of the schema.
 pub(super) fn apply(tx: &Transaction<'_>, migrations: &[Migration], from: usize) -> Result<(), Stopped> {
-    for migration in migrations.iter().skip(from) {
-        tx.execute_batch(migration.sql)?;
-        if let Some(step) = migration.step {
-            step(tx)?;
-        }
-    }
+    let due = migrations.get(from..).unwrap_or_default();
+    due.iter().try_for_each(|migration| tx.execute_batch(migration.sql))?;
+    // Not in between: what reads and writes rows here knows the newest schema only.
+    due.iter().filter_map(|migration| migration.step).try_for_each(|step| step(tx))?;
     if !is_schema(tx, migrations)? {
         let what = "a migration did not make the schema that it should".to_owned();
         return Err(StoreError::Unfit { what }.into());

@@ -13,7 +13,7 @@ use super::{load, row};
 use crate::model::frontier::List;
 use crate::model::graph::{Edge, EdgeKind};
 use crate::model::id::IssueId;
-use crate::model::record::{Ask, PlanRecord, Round, Scope};
+use crate::model::record::{Ask, Heartbeat, HeartbeatId, PlanRecord, Round, Scope};
 use crate::model::source::{End, Part, Source, Stored};
 use crate::store::StoreError;
 
@@ -177,6 +177,16 @@ impl Source for Rows {
 
     fn plan(&self, root: &IssueId) -> Option<PlanRecord> {
         self.one(&row::PLANS, root, row::plan_from)
+    }
+
+    fn heartbeats(&self, issue: &IssueId) -> Vec<Heartbeat> {
+        let sql = row::HEARTBEATS.select("WHERE root = ?1 ORDER BY id");
+        self.some(&sql, (issue.as_str(),), row::heartbeat_from)
+    }
+
+    fn heartbeat_at(&self, id: &HeartbeatId) -> Option<IssueId> {
+        let sql = row::HEARTBEATS.select("WHERE id = ?1");
+        self.some(&sql, (id.as_str(),), row::heartbeat_from).pop().map(|heartbeat| heartbeat.root)
     }
 
     fn root_finished(&self, id: &IssueId) -> bool {

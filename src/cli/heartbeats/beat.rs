@@ -1,0 +1,151 @@
+//! `roundgate heartbeats run`: ticks what is due, sleeps until the next due time, and ends when asked.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::app::heartbeats::{Beats, Happened, HappenedView, Lock, Pass, Seen};
+use crate::app::{AppError, Session};
+use crate::cli::context::Context;
+use crate::cli::output::{Failure, line, multiline, print_failure, with_causes, write_stderr};
+use crate::cli::render::moment;
+use crate::cli::tick::worse;
+use crate::model::issue::Millis;
+
+/// How long a sleep is before the signals are looked at again.
+const SLICE: Duration = Duration::from_millis(100);
+/// How many slices pass before the store is asked for news.
+const SLICES_FOR_NEWS: u32 = 10;
+/// How long a busy store is left alone, in milliseconds.
+const RETRY: Millis = 1_000;
+
+pub fn run(context: &Context, once: bool) -> Result<u8, AppError> {
+    context.no_operation("heartbeats run ticks what is due, whenever it is called")?;
+    let folder = context.store_folder()?;
+    let mut session = context.session_to_write()?;
+    let _lock = Lock::take(&folder)?;
+    let mut beats = Beats::new(Seen::load(&folder));
+    if once {
+        let pass = beats.pass(&mut session)?;
+        beats.seen.save(&folder)?;
+        return told_once(context, &pass);
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .map_err(|source| AppError::File { what: "watch for signals".to_owned(), source })?;
+    }
+    context.say("heartbeats run: started");
+    let mut clock = Daemon { context, folder: &folder, stop: &stop, beats, unsaved: false };
+    clock.go_on(&mut session)?;
+    context.say("heartbeats run: stopped");
+    Ok(0)
+}
+
+/// The worst of what failed.
+fn told_once(context: &Context, pass: &Pass) -> Result<u8, AppError> {
+    let failed = pass.happened.iter().filter_map(|view| match &view.happened {
+        Happened::Failed { error } => Some(error.exit_code()),
+        _ => None,
+    });
+    let exit = failed.fold(0, worse);
+    if context.json() {
+        context.print_json(&pass.happened)?;
+    } else {
+        pass.happened.iter().for_each(tell);
+    }
+    Ok(exit)
+}
+
+/// One line.
+fn tell(view: &HappenedView) {
+    let what = match &view.happened {
+        Happened::Ticked { tick } => {
+            let transition = tick.transition.as_ref();
+            let did = transition.map_or(String::new(), |t| format!("{} {}", t.kind, t.issue));
+            format!("{did}; {}", tick.next)
+        }
+        Happened::Skipped { gap } => {
+            let more = if gap.at_least { "at least " } else { "" };
+            format!("{more}{} due times from {} to {}", gap.count, moment(gap.first), moment(gap.last))
+        }
+        Happened::Over { why } => (*why).to_owned(),
+        Happened::Stuck { why } => why.clone(),
+        Happened::SetBack { from } => format!("due times count from {}", moment(*from)),
+        Happened::Failed { error } => with_causes(error),
+    };
+    let word = view.happened.word();
+    write_stderr(&format!("{word:<8} {} of {}: {}\n", view.heartbeat, view.root, line(&what)));
+}
+
+struct Daemon<'a> {
+    context: &'a Context,
+    folder: &'a Path,
+    stop: &'a AtomicBool,
+    beats: Beats,
+    /// Whether the last file could not be written; said once.
+    unsaved: bool,
+}
+
+impl Daemon<'_> {
+    fn go_on(&mut self, session: &mut Session) -> Result<(), AppError> {
+        while !self.stop.load(Ordering::Relaxed) {
+            let next = match self.beats.pass(session) {
+                Ok(pass) => {
+                    self.report(&pass)?;
+                    if pass.ticks > 0 || !pass.happened.is_empty() {
+                        self.save();
+                    }
+                    pass.next
+                }
+                Err(error) if error.retryable() => {
+                    print_failure(&Failure::from(error), self.context.json());
+                    Some(session.clock.now().saturating_add(RETRY))
+                }
+                Err(error) => return Err(error),
+            };
+            self.sleep(session, next);
+        }
+        Ok(())
+    }
+
+    fn report(&self, pass: &Pass) -> Result<(), AppError> {
+        for view in &pass.happened {
+            if self.context.json() {
+                self.context.print_json(view)?;
+            } else {
+                tell(view);
+            }
+        }
+        Ok(())
+    }
+
+    fn save(&mut self) {
+        match self.beats.seen.save(self.folder) {
+            Ok(()) => self.unsaved = false,
+            Err(error) => {
+                if !std::mem::replace(&mut self.unsaved, true) {
+                    let text = format!("cannot remember idle ticks: {error}\n");
+                    write_stderr(&multiline(&text));
+                }
+            }
+        }
+    }
+
+    /// Until something is due, somebody has written, or the process is asked to end. In slices, so that a
+    /// machine that slept, or whose clock was set, is noticed.
+    fn sleep(&self, session: &Session, next: Option<Millis>) {
+        let started = session.clock.now();
+        for slice in 1.. {
+            std::thread::sleep(SLICE);
+            let now = session.clock.now();
+            let due = next.is_some_and(|next| next <= now) || now < started;
+            // A store that cannot be asked is read whole, and then says what is wrong.
+            let news = || slice % SLICES_FOR_NEWS == 0 && self.beats.news(session).unwrap_or(true);
+            if due || self.stop.load(Ordering::Relaxed) || news() {
+                return;
+            }
+        }
+    }
+}

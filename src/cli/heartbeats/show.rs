@@ -1,0 +1,117 @@
+//! Heartbeats and cron entries for people and programs.
+
+use crate::app::heartbeats::{HeartbeatView, TriggeredView};
+use crate::app::{AppError, Changed, config};
+use crate::cli::context::Context;
+use crate::cli::output::line;
+use crate::cli::render::{RowsArgs, moment, table};
+
+/// When it is due, in a few words.
+fn rhythm(view: &HeartbeatView) -> String {
+    match (view.every_ms, view.at_ms, &view.expr, &view.tz) {
+        (Some(0), ..) => "on trigger".to_owned(),
+        (Some(every), ..) => format!("every {}", config::duration(every)),
+        (_, Some(at), ..) => format!("at {}", moment(at)),
+        (.., Some(expr), Some(tz)) => format!("{expr} {tz}"),
+        _ => String::new(),
+    }
+}
+
+fn standing(view: &HeartbeatView) -> String {
+    view.disabled.as_ref().map_or("enabled".to_owned(), |halted| format!("disabled: {}", halted.why))
+}
+
+fn maybe(at: Option<i64>) -> String {
+    at.map_or("-".to_owned(), moment)
+}
+
+/// A table of them.
+pub fn listed(context: &Context, found: &[HeartbeatView], rows: RowsArgs) -> Result<u8, AppError> {
+    if context.json() {
+        context.print_json(&found[..rows.shown_in_json(found.len())].to_vec())?;
+        return Ok(0);
+    }
+    let cells = found.iter().map(|view| {
+        vec![
+            view.id.clone(),
+            view.root.clone(),
+            rhythm(view),
+            maybe(view.next_due_at),
+            standing(view),
+            view.title.clone(),
+        ]
+    });
+    context.print(&table(
+        &["ID", "ROOT", "WHEN", "NEXT", "STATE", "TITLE"],
+        cells.collect(),
+        rows,
+        "there is none",
+    ));
+    Ok(0)
+}
+
+/// One of them in full.
+pub fn one(context: &Context, view: &HeartbeatView) -> Result<u8, AppError> {
+    if context.json() {
+        context.print_json(view)?;
+        return Ok(0);
+    }
+    context.line(&format!("{}  {}", view.id, line(&view.title)));
+    let field = |name: &str, value: &str| {
+        if !value.is_empty() {
+            context.line(&format!("  {name:<10} {}", line(value)));
+        }
+    };
+    field("root", &view.root);
+    field("when", &rhythm(view));
+    field("reason", &view.reason);
+    field("state", &standing(view));
+    if let Some(halted) = &view.disabled {
+        field("since", &format!("{} by {}", moment(halted.at), halted.by));
+        field("note", &halted.note);
+    }
+    field("next", &maybe(view.next_due_at));
+    let ticks = view.ceiling.max_ticks.map_or(String::new(), |ticks| format!(", or {ticks} due times"));
+    field("ceiling", &format!("{}{ticks}", moment(view.ceiling.ends_at)));
+    field("overlap", &view.overlap);
+    field("last run", &maybe(view.last_run_at));
+    if let Some(gap) = &view.last_gap {
+        let more = if gap.at_least { "at least " } else { "" };
+        let (first, last) = (moment(gap.first), moment(gap.last));
+        field(
+            "skipped",
+            &format!("{} in all; last {more}{} from {first} to {last}", view.skipped, gap.count),
+        );
+    }
+    if let Some(trigger) = &view.triggered {
+        field("triggered", &format!("{} by {}  {}", moment(trigger.at), trigger.by, trigger.reason));
+    }
+    Ok(0)
+}
+
+/// What became of one.
+pub fn changed(context: &Context, did: &str, done: &Changed<HeartbeatView>) -> Result<u8, AppError> {
+    let view = &done.value;
+    if context.json() {
+        context.print_changed(view, done.changed)?;
+        return Ok(0);
+    }
+    let did = if done.changed { did } else { "unchanged" };
+    context.line(&format!("{did} {}  {}  {}", view.id, rhythm(view), line(&view.title)));
+    if let Some(next) = view.next_due_at {
+        context.line(&format!("  due next {}", moment(next)));
+    }
+    Ok(0)
+}
+
+/// What a trigger did.
+pub fn triggered(context: &Context, view: &TriggeredView) -> Result<u8, AppError> {
+    if context.json() {
+        context.print_json(view)?;
+        return Ok(0);
+    }
+    let did = view.tick.transition.as_ref().map_or("no transition", |transition| &transition.kind);
+    context.line(&format!("{}: {did} on {}", view.heartbeat.id, view.tick.root));
+    context.line(&format!("  next: {}", line(&view.tick.next)));
+    Ok(0)
+}

@@ -1,0 +1,264 @@
+//! Heartbeats and cron entries by command line: each verb, the daemon, and what stops them.
+
+use std::process::Stdio;
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::gated::Gated;
+use crate::stage::{Ran, Stage};
+
+fn due(stage: &Stage, id: &str) -> i64 {
+    stage.json(&format!("heartbeats get {id}"))["next_due_at"].as_i64().unwrap()
+}
+
+/// What one pass of the daemon did, as JSON.
+fn pass(stage: &Stage) -> Vec<Value> {
+    stage.json("heartbeats run --once").as_array().unwrap().clone()
+}
+
+fn what(pass: &[Value]) -> Vec<&str> {
+    pass.iter().map(|happened| happened["what"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_heartbeat_is_made_shown_changed_stopped_and_taken_away() {
+    let gated = Gated::opened(2);
+    let (stage, root) = (&gated.stage, &gated.root);
+    stage.show(&format!("heartbeats create --root {root} --reason 'nobody looks at night'"));
+    stage.refused(4, &format!("heartbeats create --root {}", gated.goal));
+    stage.show("heartbeats list");
+    stage.show(&format!("heartbeats get {root}"));
+    stage.show(&format!("heartbeats update {root} --every 10m --title Slowly --for 7d --max-ticks 100"));
+    stage.show(&format!("heartbeats update {root} --every-ms 600000"));
+    stage.show(&format!("heartbeats disable {root} --reason 'we are on holiday'"));
+    stage.show(&format!("heartbeats disable {root}"));
+    stage.show(&format!("heartbeats get {root}"));
+    stage.show("heartbeats list --enabled true");
+    stage.show(&format!("heartbeats enable {root}"));
+    stage.show(&format!("heartbeats trigger {root} --reason smoke_test"));
+    stage.show(&format!("heartbeats delete {root}"));
+    stage.refused(3, &format!("heartbeats get {root}"));
+    stage.refused(3, "heartbeats delete hb-none");
+    stage.show(&format!("issues history {root}"));
+    assert_snapshot!(stage.transcript());
+}
+
+#[test]
+fn a_cron_entry_has_the_same_verbs_and_says_what_it_does_not_understand() {
+    let gated = Gated::opened(2);
+    let (stage, root) = (&gated.stage, &gated.root);
+    stage.show(&format!("cron create --root {root} --expr '30 2 * * *' --tz Europe/Berlin --title Nightly"));
+    stage.show(&format!("cron create --root {root} --at 2026-03-29T02:30 --tz Europe/Berlin --title Once"));
+    stage.show(&format!("cron create --root {root} --every 6h --overlap queue --title Often"));
+    stage.show("cron list");
+    let nightly = stage.json("cron list").as_array().unwrap().clone();
+    let nightly = nightly.iter().find(|entry| entry["title"] == "Nightly").unwrap()["id"].as_str().unwrap();
+    stage.show(&format!("cron get {nightly}"));
+    stage.show(&format!("cron update {nightly} --expr '@daily'"));
+    stage.show(&format!("cron update {nightly} --tz America/New_York"));
+    stage.show(&format!("cron disable {nightly}"));
+    stage.show(&format!("cron enable {nightly}"));
+    stage.show(&format!("cron trigger {nightly}"));
+    stage.show(&format!("cron delete {nightly}"));
+    stage.show("heartbeats list");
+    stage.refused(2, &format!("cron create --root {root}"));
+    stage.refused(2, &format!("cron create --root {root} --every 1h --tz UTC"));
+    stage.refused(2, &format!("cron create --root {root} --expr '61 * * * *'"));
+    stage.refused(2, &format!("cron create --root {root} --expr '0 0 30 2 *'"));
+    stage.refused(2, &format!("cron create --root {root} --expr @daily --tz Mars/Olympus"));
+    stage.refused(2, &format!("cron create --root {root} --at 2020-01-01T00:00"));
+    stage.refused(2, &format!("cron create --root {root} --at soon"));
+    stage.refused(4, &format!("cron get {root}"));
+    assert_snapshot!(stage.transcript());
+}
+
+#[test]
+fn the_json_of_a_heartbeat_has_what_programs_look_for() {
+    let gated = Gated::opened(2);
+    let stage = &gated.stage;
+    let made = stage.json(&format!("heartbeats create --root {} --every 1m", gated.root));
+    assert_eq!(
+        (&made["changed"], &made["enabled"], &made["every_ms"]),
+        (&json!(true), &json!(true), &json!(60_000))
+    );
+    assert_eq!(made["root"], gated.root.as_str());
+    assert_eq!(made["next_due_at"].as_i64().unwrap(), made["anchor"].as_i64().unwrap() + 60_000);
+    let again = stage.json(&format!("heartbeats enable {}", gated.root));
+    assert_eq!(again["changed"], false);
+    let listed = stage.json("heartbeats list");
+    assert_eq!(listed[0]["id"], made["id"]);
+    let silent = stage.json(&format!("heartbeats update {} --every 0", gated.root));
+    assert_eq!((&silent["every_ms"], &silent["next_due_at"]), (&json!(0), &Value::Null));
+    let triggered = stage.json(&format!("heartbeats trigger {} --reason now", gated.root));
+    assert_eq!(
+        (&triggered["tick"]["decision"], &triggered["triggered"]["reason"]),
+        (&json!("wait"), &json!("now"))
+    );
+}
+
+#[test]
+fn an_idle_tick_writes_nothing_and_a_pause_is_recorded_by_the_next_one() {
+    let gated = Gated::opened(2);
+    let stage = &gated.stage;
+    let id = stage.id(&format!("heartbeats create --root {} --every 1h", gated.root));
+    stage.hours_pass(1);
+    let events = stage.events();
+    assert!(pass(stage).is_empty());
+    stage.hours_pass(1);
+    assert!(pass(stage).is_empty());
+    assert_eq!(stage.events(), events, "idle ticks are no events");
+    stage.hours_pass(10);
+    let after = pass(stage);
+    assert_eq!(what(&after), ["skipped"]);
+    assert_eq!(after[0]["gap"]["count"], 9);
+    assert_eq!(stage.events(), events + 1);
+    let shown = stage.json(&format!("heartbeats get {id}"));
+    assert_eq!((&shown["skipped"], &shown["last_gap"]["count"]), (&json!(9), &json!(9)));
+    // Whoever waits for a human is not stalled, however long.
+    assert!(pass(stage).is_empty());
+}
+
+#[test]
+fn each_due_time_moves_the_root_by_one_transition_until_it_is_final() {
+    let gated = Gated::opened(2);
+    let stage = &gated.stage;
+    let id = stage.id(&format!("heartbeats create --root {} --every 1h", gated.root));
+    let further = stage.id(&format!("cron create --root {} --expr '0 3 * * *'", gated.root));
+    let review = gated.attempted();
+    stage.cmd(&format!("rounds verdict {review} pass")).by("reviewer").ok();
+    let mut kinds = Vec::new();
+    for _ in 0..3 {
+        stage.hours_pass(1);
+        let ticked = pass(stage);
+        let ticked: Vec<&Value> = ticked.iter().filter(|view| view["what"] == "ticked").collect();
+        kinds.extend(
+            ticked.iter().map(|view| view["tick"]["transition"]["kind"].as_str().unwrap().to_owned()),
+        );
+        assert!(pass(stage).is_empty(), "the same due time was ticked twice");
+    }
+    assert_eq!(kinds, ["accept_round", "roll_up", "finish"]);
+    for (group, id) in [("heartbeats", &id), ("cron", &further)] {
+        let stopped = stage.json(&format!("{group} get {id}"));
+        assert_eq!((&stopped["enabled"], &stopped["disabled"]["why"]), (&json!(false), &json!("final")));
+    }
+    stage.refused(5, &format!("heartbeats enable {id}"));
+    stage.refused(5, &format!("heartbeats create --root {}", gated.root));
+    stage.hours_pass(48);
+    assert!(pass(stage).is_empty());
+    // What comes back is ticked again, from then on, and nothing of the time between was missed.
+    stage.ok(&format!("issues open {}", gated.root));
+    let back = stage.json(&format!("heartbeats get {id}"));
+    assert_eq!((&back["enabled"], &back["last_run_at"]), (&json!(true), &Value::Null));
+    stage.hours_pass(1);
+    assert_eq!(what(&pass(stage)), ["ticked"]);
+}
+
+#[test]
+fn what_somebody_disabled_stays_so_when_its_root_comes_back() {
+    let stage = Stage::new();
+    let root = stage.id("issues create Root --tag kind:root --tag proto:hierarchical-work-v1");
+    let work = stage.id(&format!("issues create 'Do it' --parent {root}"));
+    stage.ok(&format!("heartbeats create --root {root}"));
+    stage.ok(&format!("heartbeats disable {root}"));
+    stage.ok(&format!("issues close {work}"));
+    stage.ok(&format!("tick --root {root}"));
+    stage.ok(&format!("tick --root {root}"));
+    stage.ok(&format!("issues open {root}"));
+    assert_eq!(stage.json(&format!("heartbeats get {root}"))["disabled"]["why"], "by_hand");
+}
+
+#[test]
+fn a_ceiling_ends_it_and_is_reported() {
+    let gated = Gated::opened(2);
+    let stage = &gated.stage;
+    stage.ok(&format!("heartbeats create --root {} --every 1h --max-ticks 3", gated.root));
+    stage.ok(&format!("cron create --root {} --at 2026-02-26T05:00", gated.root));
+    for _ in 0..3 {
+        stage.hours_pass(1);
+        stage.show("heartbeats run --once");
+    }
+    stage.hours_pass(5);
+    stage.show("heartbeats run --once");
+    stage.show("heartbeats list");
+    stage.show("cron list");
+    stage.show(&format!("heartbeats enable {}", gated.root));
+    assert_snapshot!(stage.transcript());
+}
+
+#[test]
+fn a_root_whose_heartbeat_was_disabled_is_left_alone_by_ticks_over_all_and_by_no_other() {
+    let gated = Gated::opened(2);
+    let stage = &gated.stage;
+    let review = gated.attempted();
+    stage.cmd(&format!("rounds verdict {review} pass")).by("reviewer").ok();
+    let id = stage.id(&format!("heartbeats create --root {}", gated.root));
+    stage.ok(&format!("heartbeats disable {id}"));
+    let events = stage.events();
+    assert_eq!(stage.cmd("tick --all").run().stdout, "");
+    let told = stage.json("tick --all");
+    assert_eq!(told[0]["skipped"], format!("its heartbeat {id} is disabled"));
+    assert_eq!((&told[0]["decision"], &told[0]["applied"]), (&json!("act"), &json!(false)));
+    assert_eq!(stage.events(), events);
+    let own = stage.json(&format!("tick --root {}", gated.root));
+    assert_eq!((&own["transition"]["kind"], &own["skipped"]), (&json!("accept_round"), &Value::Null));
+    stage.ok(&format!("heartbeats enable {id}"));
+    assert_eq!(stage.json("tick --all")[0]["transition"]["kind"], "roll_up");
+}
+
+#[test]
+fn a_human_may_take_as_long_as_it_takes() {
+    let (gated, ask, _) = Gated::escalated();
+    let stage = &gated.stage;
+    let id = stage.id(&format!("heartbeats create --root {} --every 6h", gated.root));
+    let events = stage.events();
+    for _ in 0..200 {
+        stage.hours_pass(6);
+        assert!(pass(stage).is_empty());
+    }
+    assert_eq!(stage.events(), events);
+    assert_eq!(stage.json(&format!("asks show {ask}"))["status"], "open");
+    assert!(due(stage, &id) > 0);
+}
+
+#[test]
+fn one_daemon_is_enough_and_it_ends_when_asked() {
+    let gated = Gated::opened(2);
+    let stage = &gated.stage;
+    stage.ok(&format!("heartbeats create --root {} --every 1h", gated.root));
+    let mut daemon = stage.cmd("heartbeats run").command();
+    let mut daemon = daemon.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let started = {
+        use std::io::{BufRead, BufReader};
+        let mut lines = BufReader::new(daemon.stderr.as_mut().unwrap());
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        line
+    };
+    assert_eq!(started, "heartbeats run: started\n");
+    let second: Ran = stage.cmd("heartbeats run --once --json").run();
+    assert_eq!((second.exit, second.error()["code"].as_str().unwrap()), (4, "clock_runs"));
+    let pid = rustix::process::Pid::from_child(&daemon);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let ended = daemon.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(0));
+    assert_eq!(String::from_utf8(ended.stdout).unwrap(), "");
+    assert_eq!(String::from_utf8(ended.stderr).unwrap(), "heartbeats run: stopped\n");
+    assert_eq!(stage.cmd("heartbeats run --once").run().exit, 0);
+}
+
+#[test]
+fn what_a_clock_needs_is_printed_with_absolute_paths() {
+    let stage = Stage::new();
+    let program = env!("CARGO_BIN_EXE_roundgate");
+    let store = stage.path(".roundgate");
+    let line = stage.ok("cron install --print crontab --every 5m --store .roundgate");
+    assert!(line.starts_with("*/5 * * * * ") && line.ends_with(" tick --all\n"), "{line}");
+    assert!(line.contains(program), "{line}");
+    assert!(line.contains(&store.display().to_string()), "{line}");
+    let units = stage.json("cron install --print systemd --every 15s");
+    let text = units["text"].as_str().unwrap();
+    assert!(text.contains("ExecStart=") && text.contains("OnUnitActiveSec=15s"), "{text}");
+    stage.refused(2, "cron install --print crontab --every 15s");
+    stage.refused(2, "cron install");
+}
