@@ -23,6 +23,7 @@ fn aged() -> Place {
     place.ok(&["issues", "update", &child, "--body", "other words"]);
     place.ok(&["forum", "post", &format!("issue:{child}"), "--message", &"a long report ".repeat(40)]);
     place.ok(&["forum", "post", "team", "--message", &"words that belong to nobody ".repeat(40)]);
+    place.ok(&["heartbeats", "create", "--root", &root]);
     place.ok(&["issues", "claim", &child]);
     place.ok(&["issues", "close", &child, "--reason", "done"]);
     while place.json(&["tick", "--root", &root])["applied"] == true {}

@@ -50,7 +50,12 @@ fn a_sound_store_has_nothing_to_repair() {
 #[test]
 fn tables_are_made_again_from_the_events_and_the_old_ones_are_kept() {
     let place = Place::worked();
+    let root = place.json(&["issues", "list", "--tag", "kind:root"])[0]["id"].as_str().unwrap().to_owned();
+    place.ok(&["heartbeats", "create", "--root", &root]);
+    place.ok(&["cron", "create", "--root", &root, "--expr", "@daily"]);
+    let clock = || place.ok(&["heartbeats", "list", "--json"]) + &place.ok(&["cron", "list", "--json"]);
     let (issues, log) = (place.ok(&["issues", "list", "--json"]), place.ok(&["log", "--json"]));
+    let beating = clock();
     for sql in [
         "UPDATE issues SET title = 'Other', revision = 9",
         "DELETE FROM posts",
@@ -59,6 +64,9 @@ fn tables_are_made_again_from_the_events_and_the_old_ones_are_kept() {
         "PRAGMA foreign_keys = 0; INSERT INTO finished_roots VALUES ('rg-gone')",
         "UPDATE standing SET resolved = 1, lists = 0",
         "DELETE FROM frontier",
+        "UPDATE heartbeats SET skipped = 9 WHERE kind = 'cron'",
+        "UPDATE heartbeats SET root = (SELECT id FROM issues WHERE title = 'Two')",
+        "DELETE FROM heartbeats",
     ] {
         place.sql(sql);
         let broken = fs::read(place.database()).unwrap();
@@ -71,9 +79,10 @@ fn tables_are_made_again_from_the_events_and_the_old_ones_are_kept() {
         assert!(fs::metadata(found["backup"].as_str().unwrap()).unwrap().is_file());
         assert_eq!(place.ok(&["issues", "list", "--json"]), issues, "{sql}");
         assert_eq!(place.ok(&["log", "--json"]), log, "{sql}");
+        assert_eq!(clock(), beating, "{sql}");
     }
     let kept = place.names().into_iter().filter(|name| name.starts_with("before-repair-")).count();
-    assert_eq!(kept, 7, "one for each repair, none over another");
+    assert_eq!(kept, 10, "one for each repair, none over another");
     place.ok(&["issues", "create", "And on it goes"]);
     assert_eq!(place.faults(), [""; 0]);
 }

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 const FILE: &str = "roundgate.db";
 
 /// Every command that looks at a store, or would make or change one.
-const COMMANDS: [&str; 29] = [
+const COMMANDS: [&str; 34] = [
     "init",
     "issues list",
     "issues create New",
@@ -39,6 +39,11 @@ const COMMANDS: [&str; 29] = [
     "asks list",
     "answer rg-a accept",
     "tick --all",
+    "heartbeats create --root rg-a",
+    "heartbeats list",
+    "heartbeats run --once",
+    "cron create --root rg-a --every 1h",
+    "cron list",
     "status",
     "log",
     "graph rg-a",

@@ -77,8 +77,27 @@ fn every_kind_of_command_that_changes_something_is_carried_out_once() {
     repeats(&place, "withdraw", &["rounds", "withdraw", review, "--as", "bob"]);
     repeats(&place, "again", &["rounds", "verdict", review, "pass", "--as", "bob", "--tick"]);
     repeats(&place, "tick", &["tick", "--root", &root]);
+    repeats(&place, "beat", &["heartbeats", "create", "--root", &root, "--every", "0"]);
+    repeats(&place, "slow", &["heartbeats", "update", &root, "--every", "6h"]);
+    repeats(&place, "off", &["heartbeats", "disable", &root]);
+    repeats(&place, "on", &["heartbeats", "enable", &root]);
+    repeats(&place, "now", &["heartbeats", "trigger", &root, "--reason", "now"]);
+    repeats(&place, "gone", &["heartbeats", "delete", &root]);
+    repeats(&place, "cron", &["cron", "create", "--root", &root, "--expr", "@daily"]);
     repeats(&place, "all", &["tick", "--all"]);
     assert_eq!(place.faults(), [""; 0]);
+}
+
+#[test]
+fn a_moment_that_is_over_by_now_was_not_when_the_first_call_was_made() {
+    let place = Place::worked();
+    let root = titled(&place, "Root");
+    let create = ["cron", "create", "--root", &root, "--at", "2027-01-15T09:00", "--json"];
+    let first = once(&place, "at", &create);
+    let mut retry = place.command(&[&create[..], &["--operation", "at"]].concat());
+    let retry = retry.env("ROUNDGATE_NOW", "1800090000000").output().unwrap();
+    assert!(retry.status.success(), "{retry:?}");
+    assert_eq!(retry.stdout, first.stdout);
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn tick(root: String) -> Line {
     Line::of(format!("tick --root {root}"))
 }
 
-pub const VERBS: [Verb; 43] = [
+pub const VERBS: [Verb; 50] = [
     ("issues create", |bench| {
         let parent = bench.issue("Parent");
         Line::of(format!("issues create Child --parent {parent} --body words --tag free"))
@@ -150,6 +150,39 @@ pub const VERBS: [Verb; 43] = [
     ("tick --all", |bench| {
         bench.scope(3);
         Line::of("tick --all")
+    }),
+    ("heartbeats create", |bench| {
+        Line::of(format!("heartbeats create --root {} --reason so", bench.opened(3)))
+    }),
+    ("heartbeats update", |bench| {
+        let root = bench.opened(3);
+        bench.run(format!("heartbeats create --root {root}"));
+        Line::of(format!("heartbeats update {root} --every 10m --title Slowly"))
+    }),
+    ("heartbeats disable", |bench| {
+        let root = bench.opened(3);
+        bench.run(format!("heartbeats create --root {root}"));
+        Line::of(format!("heartbeats disable {root} --reason so"))
+    }),
+    ("heartbeats trigger", |bench| {
+        let root = bench.judged(3, "pass");
+        bench.run(format!("heartbeats create --root {root} --every 0"));
+        Line::of(format!("heartbeats trigger {root} --reason so"))
+    }),
+    ("cron create", |bench| {
+        Line::of(format!("cron create --root {} --expr @daily --tz Europe/Berlin", bench.opened(3)))
+    }),
+    ("cron delete", |bench| {
+        let id = bench.id(format!("cron create --root {} --every 6h", bench.opened(3)));
+        Line::of(format!("cron delete {id}"))
+    }),
+    ("a tick that ends what ticks its root", |bench| {
+        let root = bench.id("issues create Root --tag kind:root");
+        let work = bench.id(format!("issues create Work --parent {root}"));
+        bench.run(format!("heartbeats create --root {root}"));
+        bench.run(format!("issues close {work}"));
+        bench.run(format!("tick --root {root}"));
+        tick(root)
     }),
     ("plan apply", |bench| {
         bench.write("plan.toml", PLAN);

@@ -112,9 +112,8 @@ fn rhythm(when: When, before: Option<&Rhythm>, now: Millis) -> Result<Rhythm, Ap
 /// # Errors
 /// When the rhythm makes no sense, the root is final, or has a heartbeat already.
 pub fn create(session: &mut Session, new: New) -> Result<Changed<HeartbeatView>, AppError> {
-    let now = session.clock.now();
-    let rhythm = rhythm(new.when.clone(), None, now)?;
     session.change(&format!("{} create", group(new.kind)), |work| {
+        let rhythm = rhythm(new.when, None, work.now)?;
         let root = resolve_root(&work.snapshot, &new.root)?;
         let title = work.snapshot.graph().get(&root).map(|issue| issue.title.clone()).unwrap_or_default();
         let lasts = match new.kind {
