@@ -39,7 +39,7 @@ impl World {
             return;
         }
         self.budget -= 1;
-        match self.rng.u8(0..25) {
+        match self.rng.u8(0..27) {
             0 => self.add_edge(),
             1 => {
                 let id = self.any_id();
@@ -96,6 +96,7 @@ impl World {
                 }
             }
             19 => self.fence(),
+            25 | 26 => self.keep_a_clock(),
             _ => {
                 let ix = self.any();
                 self.claim(ix);

@@ -7,7 +7,7 @@ use roundgate::model::frontier::List;
 use roundgate::model::graph::Ix;
 use roundgate::model::id::{Actor, IssueId};
 use roundgate::model::readiness::{hindrances, ready_issues};
-use roundgate::model::record::Bounds;
+use roundgate::model::record::{Bounds, Heartbeat};
 use roundgate::model::snapshot::Snapshot;
 use roundgate::store::memory::Memory;
 use roundgate::store::sqlite::{self, Options, Sqlite};
@@ -74,8 +74,13 @@ fn assert_same_sight(sqlite: &Sqlite, now: i64, at: &str) {
         let named = |ix: Ix| snapshot.graph().id(ix).to_string();
         let mut seen: Vec<String> = roots_to_move(snapshot, now).iter().map(ToString::to_string).collect();
         seen.extend(ready_issues(snapshot, None).into_iter().map(named));
+        let beating = |found: Vec<&Heartbeat>| -> Vec<String> {
+            found.into_iter().map(|beat| format!("{beat:?}")).collect()
+        };
+        seen.extend(beating(snapshot.beating()));
         for top in tops.iter().map(|&top| ix(graph.id(top))) {
             seen.push(format!("{:?}", decide(snapshot, top, now, &Bounds::default())));
+            seen.extend(beating(snapshot.heartbeats_of(snapshot.graph().id(top))));
             for list in List::ALL {
                 seen.push(format!("{list:?}"));
                 seen.extend(snapshot.listed(list, Some(top)).all().into_iter().map(named));
