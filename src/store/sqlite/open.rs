@@ -158,6 +158,9 @@ fn harden(conn: &Connection, synchronous: Synchronous) -> rusqlite::Result<()> {
         // A misspelt column is an error, not a text.
         (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
         (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
+        // A statement is planned once, whatever is bound to it: otherwise each use of a kept statement
+        // that has a bound LIMIT plans it anew, which was half of what a tick costs.
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true),
     ];
     for (switch, on) in switches {
         conn.set_db_config(switch, on)?;
@@ -167,4 +170,26 @@ fn harden(conn: &Connection, synchronous: Synchronous) -> rusqlite::Result<()> {
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::store::sqlite::init;
+
+    #[test]
+    fn a_kept_statement_is_planned_once_whatever_is_bound_to_its_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = init::init(folder.path(), &Options::default()).unwrap();
+        let handle = open(place, &Options::default()).unwrap();
+        let planned_anew = |limit: i64| {
+            let sql = "SELECT id FROM frontier WHERE list = ?1 ORDER BY id LIMIT ?2";
+            let mut statement = handle.conn.prepare_cached(sql).unwrap();
+            assert!(statement.query((0, limit)).unwrap().next().unwrap().is_none());
+            statement.get_status(StatementStatus::RePrepare)
+        };
+        assert_eq!([1, 2, 3].map(planned_anew), [0, 0, 0]);
+    }
 }
