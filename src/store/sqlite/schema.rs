@@ -53,6 +53,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         step: None,
         fingerprint: "f7e9b0b11a3cab0bc6e0558a17eba1e43741510fadb0212dcd2410ba2abbc99b",
     },
+    Migration {
+        sql: include_str!("../../../migrations/0006_plan_said.sql"),
+        step: None,
+        fingerprint: "26b42c6e56b8d11fa9290b162a7b69d5a953fb8d33afec780ba66702eea96067",
+    },
 ];
 
 /// The schema of this program.
