@@ -213,12 +213,14 @@ fn nothing_left_to_do(state: &State) -> Held {
     let snapshot = &state.snapshot;
     for round in snapshot.all_rounds().filter(|round| round.end.is_none() && round.verdict.is_some()) {
         let scope = state.ix(&round.scope);
-        let over = snapshot.scope(&round.scope).is_some_and(|scope| scope.end.is_some()) || given_up(state, scope);
+        let over =
+            snapshot.scope(&round.scope).is_some_and(|scope| scope.end.is_some()) || given_up(state, scope);
         hold(Law::Used, over, || format!("nobody uses the verdict on {}", round.review))?;
     }
     for ask in snapshot.asks().filter(|ask| ask.answer.is_some()) {
         let ix = state.ix(&ask.id);
-        let over = state.issue(&ask.id).state.closed() || given_up(state, ix) || snapshot.relation().finished(ix);
+        let over =
+            state.issue(&ask.id).state.closed() || given_up(state, ix) || snapshot.relation().finished(ix);
         hold(Law::Used, over, || format!("nobody uses the answer to {}", ask.id))?;
     }
     for issue in snapshot.graph().issues() {
@@ -271,7 +273,9 @@ fn fence(before: &State, made: &Move) -> Held {
         return Ok(());
     };
     let job = before.jobs[*agent].as_ref();
-    hold(Law::Fence, job.is_some_and(|job| before.current(job)), || format!("{job:?} is not the agent's any more"))
+    hold(Law::Fence, job.is_some_and(|job| before.current(job)), || {
+        format!("{job:?} is not the agent's any more")
+    })
 }
 
 fn history(before: &State, made: &Move, after: &State) -> Held {
@@ -327,7 +331,8 @@ fn verdicts(before: &State, made: &Move, after: &State) -> Held {
         let now = after.snapshot.round(&round.scope, round.number);
         let Some(now) = now else { continue };
         if let Some(verdict) = &round.verdict {
-            let withdrawn = matches!(made, Move::Withdraw { agent, .. } if Some(*agent) == agent_number(&verdict.by));
+            let withdrawn =
+                matches!(made, Move::Withdraw { agent, .. } if Some(*agent) == agent_number(&verdict.by));
             hold(Law::Verdict, withdrawn || now.verdict == round.verdict, || {
                 format!("the verdict on {} is gone", round.review)
             })?;
@@ -336,9 +341,13 @@ fn verdicts(before: &State, made: &Move, after: &State) -> Held {
         let right = match &now.end {
             None => true,
             Some(RoundEnd::Passed) => opinion == Some(Opinion::Pass) && *made == Move::Tick,
-            Some(RoundEnd::Failed { .. }) => opinion != Some(Opinion::Pass) && *made == Move::Tick && goes_on(after, now),
+            Some(RoundEnd::Failed { .. }) => {
+                opinion != Some(Opinion::Pass) && *made == Move::Tick && goes_on(after, now)
+            }
         };
-        hold(Law::Verdict, right, || format!("{} was judged {opinion:?} and ended {:?}", round.review, now.end))?;
+        hold(Law::Verdict, right, || {
+            format!("{} was judged {opinion:?} and ended {:?}", round.review, now.end)
+        })?;
     }
     Ok(())
 }
@@ -347,18 +356,23 @@ fn verdicts(before: &State, made: &Move, after: &State) -> Held {
 fn goes_on(after: &State, round: &Round) -> bool {
     let next = after.snapshot.round(&round.scope, round.number + 1).is_some();
     let asked = after.snapshot.asks().any(|ask| {
-        ask.kind == AskKind::Rounds && ask.scope.as_ref() == Some(&round.scope) && ask.round == Some(round.number)
+        ask.kind == AskKind::Rounds
+            && ask.scope.as_ref() == Some(&round.scope)
+            && ask.round == Some(round.number)
     });
     next != asked
 }
 
 /// What waits for a scope is not begun before the scope ended. To skip it is not to begin it.
 fn waits(setup: &Setup, before: &State, made: &Move) -> Held {
-    let issue = match made {
-        Move::Claim { issue, .. } => issue,
-        Move::Close { issue, outcome, .. } if *outcome != Outcome::Skipped => issue,
+    let (number, issue) = match made {
+        Move::Claim { agent, issue } => (*agent, issue),
+        Move::Close { agent, issue, outcome } if *outcome != Outcome::Skipped => (*agent, issue),
         _ => return Ok(()),
     };
+    if goes_on_with(before, made, number, issue) {
+        return Ok(());
+    }
     let graph = before.snapshot.graph();
     let above: BTreeSet<&str> =
         graph.self_and_ancestors(before.ix(issue)).map(|up| graph.id(up).as_str()).collect();
@@ -369,6 +383,15 @@ fn waits(setup: &Setup, before: &State, made: &Move) -> Held {
         hold(Law::Release, done, || format!("{issue} began, and {blocker} has not ended"))?;
     }
     Ok(())
+}
+
+/// Whether the agent began this before: a reopening elsewhere revokes no claim. A holder whose lease is out
+/// may end what nobody took back, but not prolong it: that is to begin anew.
+fn goes_on_with(before: &State, made: &Move, number: usize, issue: &IssueId) -> bool {
+    before.issue(issue).state.claim().is_some_and(|claim| {
+        let in_time = !claim.expired(NOW) || matches!(made, Move::Close { .. });
+        in_time && agent_number(&claim.actor) == Some(number)
+    })
 }
 
 /// Whoever does not know whether it was heard says it again.

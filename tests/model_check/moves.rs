@@ -69,7 +69,9 @@ impl fmt::Display for Move {
                 let who = agent.as_ref().map_or_else(|| stranger(review), name);
                 write!(f, "{who} judges {review}: {}", opinion.as_str())
             }
-            Move::Withdraw { agent, review } => write!(f, "{} withdraws its verdict on {review}", name(agent)),
+            Move::Withdraw { agent, review } => {
+                write!(f, "{} withdraws its verdict on {review}", name(agent))
+            }
             Move::Plan { agent } => write!(f, "{} puts a scope below its attempt", name(agent)),
             Move::Crash { agent } => write!(f, "{} dies", name(agent)),
             Move::Lapse { issue } => write!(f, "the lease of {issue} runs out"),
@@ -132,7 +134,9 @@ pub fn tries(state: &State) -> Vec<Move> {
         if issue.state.claim().is_some_and(|claim| !claim.expired(NOW)) {
             moves.push(Move::Lapse { issue: id.clone() });
         }
-        if issue.state.outcome() == Some(Outcome::Skipped) && !close::open_below(&state.snapshot, ix).is_empty() {
+        if issue.state.outcome() == Some(Outcome::Skipped)
+            && !close::open_below(&state.snapshot, ix).is_empty()
+        {
             moves.push(Move::Sweep { issue: id.clone() });
         }
         let undecided = |round: &Round| !round.decided();
@@ -191,12 +195,16 @@ pub fn attempt(setup: &Setup, state: &State, tried: &Move) -> Came {
         Move::Answer { ask, choice, with_dependents } => answers(state, ask, choice, *with_dependents),
         Move::TakeBack { ask } => act(state, answer::withdraw(&state.snapshot, ask, &human()), &human()),
         Move::Judge { agent: None, review, opinion } => stranger_judges(state, review, *opinion),
-        Move::Judge { agent: Some(number), review, opinion } => judges(state, &agent(*number), review, *opinion),
+        Move::Judge { agent: Some(number), review, opinion } => {
+            judges(state, &agent(*number), review, *opinion)
+        }
         Move::Withdraw { agent: number, review } => {
             let by = agent(*number);
             act(state, verdict::withdraw(&state.snapshot, review, &by), &by)
         }
-        Move::Skip { issue } => act_then(state, skip_all(state, issue), &human(), |next| next.left.skips -= 1),
+        Move::Skip { issue } => {
+            act_then(state, skip_all(state, issue), &human(), |next| next.left.skips -= 1)
+        }
         Move::Sweep { issue } => act(state, skip_all(state, issue), &human()),
         Move::Reopen { issue } => reopens(state, issue),
         Move::Close { agent: number, issue, outcome } => {
@@ -278,8 +286,9 @@ fn claims(setup: &Setup, state: &State, number: usize, issue: &IssueId) -> Came 
 
 /// What an agent does with what it was given, or believes to have been given.
 fn with_job(setup: &Setup, state: &State, tried: &Move) -> Came {
-    let (Move::Renew { agent: number } | Move::Release { agent: number, .. } | Move::Finish { agent: number, .. }) =
-        tried
+    let (Move::Renew { agent: number }
+    | Move::Release { agent: number, .. }
+    | Move::Finish { agent: number, .. }) = tried
     else {
         return Came::Refused;
     };

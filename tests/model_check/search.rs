@@ -214,15 +214,17 @@ impl Search<'_> {
 
     /// From two states that count as one, the same states are reached.
     fn same_keys_mean_the_same(&self) -> Result<(), Box<Counterexample>> {
-        let mut wanted: HashMap<Place, Vec<Place>> = self.again.iter().map(|(at, _)| (*at, Vec::new())).collect();
+        let mut wanted: HashMap<Place, Vec<Place>> =
+            self.again.iter().map(|(at, _)| (*at, Vec::new())).collect();
         for &(from, to) in &self.steps {
             wanted.entry(from).and_modify(|to_all| to_all.push(to));
         }
         for (place, state) in &self.again {
-            let reached = tries(state).into_iter().filter_map(|made| match attempt(self.setup, state, &made) {
-                Came::To(next) => Some(self.seen.get(&key(self.setup, &next)).copied()),
-                _ => None,
-            });
+            let reached =
+                tries(state).into_iter().filter_map(|made| match attempt(self.setup, state, &made) {
+                    Came::To(next) => Some(self.seen.get(&key(self.setup, &next)).copied()),
+                    _ => None,
+                });
             let mut reached: Vec<Option<Place>> = reached.filter(|to| *to != Some(*place)).collect();
             let mut before: Vec<Option<Place>> = wanted[place].iter().map(|&to| Some(to)).collect();
             [&mut reached, &mut before].into_iter().for_each(|all| all.sort_unstable());

@@ -185,13 +185,11 @@ impl State {
         create::create(&self.snapshot, name, new, NOW).ok()
     }
 
-    /// Carries primitives out, all or none.
+    /// Carries primitives out. Where that fails, the state is none any more.
     pub fn apply(&mut self, primitives: &[Primitive], actor: &Actor) -> Result<(), String> {
         let author = Author { actor: actor.clone(), at: NOW };
-        let mut next = self.snapshot.clone();
-        apply_all(&mut next, primitives, &author).map_err(|error| error.to_string())?;
-        self.snapshot = next;
-        Ok(())
+        let done = apply_all(&mut self.snapshot, primitives, &author);
+        done.map(drop).map_err(|error| error.to_string())
     }
 
     pub fn issue(&self, id: &IssueId) -> &Issue {
