@@ -13,6 +13,7 @@ use super::context::Context;
 use super::output::{line, multiline, write_stderr};
 use super::plan::{Opened, session_or_new};
 use crate::app::run::{End, Progress, Supervisor, check_workers, supervise};
+use crate::app::validate::validate;
 use crate::app::{AppError, plan, resolve_root};
 
 #[derive(Debug, Args)]
@@ -73,7 +74,13 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
     }
     context.line(&format!("{} is {word}", view.root));
     match end {
-        End::Final => {}
+        End::Final => {
+            let found = validate(&session, &view.root)?;
+            let lists = [("accepted without a pass", found.waived), ("given up", found.given_up)];
+            for (what, ids) in lists.iter().filter(|(_, ids)| !ids.is_empty()) {
+                context.line(&format!("  {what}: {}", ids.join(" ")));
+            }
+        }
         End::Human => {
             context.line(&format!("  {}", line(&view.next)));
             if let Some(waiting) = &view.waiting_on {
