@@ -213,9 +213,23 @@ fn a_mark_that_cannot_be_written_does_not_stop_a_commit() {
 }
 
 #[test]
-fn a_new_store_has_nothing_to_do_with_an_old_mark() {
+fn a_store_whose_database_is_gone_is_not_begun_anew_while_its_mark_is_there() {
     let (_above, folder) = small();
     fs::remove_file(folder.join(FILE)).unwrap();
+    let mark = fs::read(folder.join(MARK)).unwrap();
+    for refused in [Sqlite::init(&folder), Sqlite::open(&folder)] {
+        assert!(matches!(refused, Err(StoreError::Lost { revision: 3, .. })), "{refused:?}");
+    }
+    assert!(fs::read(folder.join(MARK)).unwrap() == mark);
+    fs::remove_file(folder.join(MARK)).unwrap();
+    assert!(Sqlite::init(&folder).is_ok());
+}
+
+#[test]
+fn a_new_store_has_nothing_to_do_with_a_mark_that_says_nothing() {
+    let (_above, folder) = small();
+    fs::remove_file(folder.join(FILE)).unwrap();
+    fs::write(folder.join(MARK), "roundgate").unwrap();
     let mut store = Sqlite::init(&folder).unwrap();
     assert!(!folder.join(MARK).exists());
     assert_eq!(commit(&mut store, vec![post("t", "x", 3)]).unwrap(), 1);
@@ -227,6 +241,7 @@ fn a_new_store_has_nothing_to_do_with_an_old_mark() {
 fn no_store_is_made_beside_a_log_that_is_not_its_own() {
     let (_above, folder) = small();
     fs::remove_file(folder.join(FILE)).unwrap();
+    fs::remove_file(folder.join(MARK)).unwrap();
     fs::write(folder.join("roundgate.db-wal"), [1; 100]).unwrap();
     assert!(matches!(Sqlite::init(&folder), Err(StoreError::Foreign { .. })));
 }

@@ -167,7 +167,8 @@ impl AppError {
                 StoreError::Busy { .. } => 6,
                 StoreError::Missing { .. } => 3,
                 StoreError::Exists { .. } | StoreError::Taken { .. } => 4,
-                StoreError::Foreign { .. }
+                StoreError::Lost { .. }
+                | StoreError::Foreign { .. }
                 | StoreError::Newer { .. }
                 | StoreError::Older { .. }
                 | StoreError::Damaged { .. }
@@ -204,6 +205,7 @@ impl AppError {
             AppError::Refusal(refusal) => refusal.code(),
             AppError::Store(StoreError::Busy { .. }) => "busy",
             AppError::Store(StoreError::Missing { .. }) | AppError::NoStore(_) => "no_store",
+            AppError::Store(StoreError::Lost { .. }) => "store_lost",
             AppError::Store(StoreError::Exists { .. }) => "store_exists",
             AppError::Store(StoreError::ReadOnly { .. }) => "read_only",
             AppError::Store(StoreError::Taken { .. }) => "file_exists",

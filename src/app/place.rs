@@ -1,11 +1,11 @@
 //! Where the store is: given, or found upwards from a folder, as git does. A folder without a database
-//! is not a store.
+//! is not a store, unless its mark says that it was one.
 
 use std::path::{Path, PathBuf};
 
 use super::AppError;
 use super::config::Config;
-use crate::store::sqlite::{Options, Sqlite};
+use crate::store::sqlite::{self, Options, Sqlite};
 
 /// The name of a store's folder.
 pub const FOLDER: &str = ".roundgate";
@@ -26,13 +26,19 @@ pub fn find(start: &Path, named: Option<&Path>) -> Result<PathBuf, AppError> {
     start
         .ancestors()
         .map(|folder| folder.join(FOLDER))
-        .find(|folder| is_store(folder))
+        .find(|folder| is_or_was_store(folder))
         .ok_or_else(|| AppError::NoStore(start.to_owned()))
 }
 
 /// Whether a folder has a database, of whatever sort: what it is worth is asked when it is opened.
 pub fn is_store(folder: &Path) -> bool {
     folder.join(DATABASE).symlink_metadata().is_ok()
+}
+
+/// Whether a folder has a database, or had one that is gone: then opening it says so, and nothing may
+/// take its place unasked.
+pub fn is_or_was_store(folder: &Path) -> bool {
+    is_store(folder) || sqlite::lost(folder)
 }
 
 /// Makes a store, or completes a folder that has no database yet.

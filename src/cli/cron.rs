@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::context::Context;
 use super::heartbeats::{BoundsArgs, DisableArgs, ListArgs, NamedArgs, TriggerArgs, changed, one, triggered};
+use crate::app::config::Config;
 use crate::app::heartbeats::{self, New, Update, When, install};
 use crate::app::{AppError, place};
 use crate::interop::duration::parse_duration;
@@ -185,7 +186,8 @@ fn print_installation(context: &Context, args: &InstallArgs) -> Result<u8, AppEr
         .map_err(|source| AppError::File { what: "find this program".to_owned(), source })?;
     let store = absolute(context.store_folder()?)?;
     if !place::is_store(&store) {
-        return Err(AppError::NoStore(store));
+        // Opening says what it is instead.
+        place::open(&store, &Config::default())?;
     }
     let text = match args.print {
         Form::Crontab => install::crontab(&program, &store, args.every)?,

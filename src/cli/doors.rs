@@ -20,7 +20,7 @@ const EXIT_CODES: &str = "Exit codes:
   0  done, or nothing to do        4  conflict: somebody else was first
   1  unexpected                    5  refused: the rules forbid it
   2  usage: a bad flag or value    6  busy: try again
-  3  not found                     7  damaged, foreign, newer or older store
+  3  not found                     7  damaged, lost, foreign, newer or older store
  10  --exit-status: workers must move    11  waiting for a human    12  stuck
 130  stopped by Ctrl-C";
 

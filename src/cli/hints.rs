@@ -54,6 +54,10 @@ pub fn hint(error: &AppError) -> Option<String> {
 fn stored(error: &StoreError) -> Option<String> {
     let text = match error {
         StoreError::Missing { path } => format!("roundgate init --store {} makes one", path.display()),
+        StoreError::Lost { mark, .. } => format!(
+            "nothing was written; roundgate restore FILE --force puts a backup in place; to begin anew, remove {} first",
+            mark.display()
+        ),
         StoreError::Exists { .. } => "it is ready to be used".to_owned(),
         StoreError::Newer { .. } => "use the roundgate that wrote it, or a newer one".to_owned(),
         StoreError::Older { .. } => {

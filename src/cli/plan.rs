@@ -109,7 +109,7 @@ fn opened(context: &Context, folder: PathBuf) -> Result<Opened, AppError> {
 
 fn in_reach(context: &Context) -> Result<Option<PathBuf>, AppError> {
     match context.store_folder() {
-        Ok(folder) => Ok(Some(folder).filter(|folder| place::is_store(folder))),
+        Ok(folder) => Ok(Some(folder).filter(|folder| place::is_or_was_store(folder))),
         Err(AppError::NoStore(_)) => Ok(None),
         Err(other) => Err(other),
     }

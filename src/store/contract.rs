@@ -142,6 +142,20 @@ pub enum StoreError {
         /// Where it was looked for.
         path: PathBuf,
     },
+    /// There was a store, and its database is gone.
+    #[error(
+        "the database of the store in {} is gone: {revision} events were committed to it ({})",
+        .path.display(),
+        .mark.file_name().unwrap_or_default().display()
+    )]
+    Lost {
+        /// The store's folder.
+        path: PathBuf,
+        /// How many events it had.
+        revision: Revision,
+        /// The file that says so.
+        mark: PathBuf,
+    },
     /// There is already a store.
     #[error("there is already a store at {}", .path.display())]
     Exists {

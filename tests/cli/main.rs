@@ -9,6 +9,7 @@ mod exits;
 mod gated;
 mod heartbeats;
 mod json;
+mod lost_store;
 mod output;
 mod questions;
 mod reading;

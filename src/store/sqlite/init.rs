@@ -24,6 +24,7 @@ pub(super) fn init(folder: &Path, options: &Options) -> Result<Place, StoreError
     if place.taken()? {
         return Err(StoreError::Exists { path: place.folder });
     }
+    mark::refuse_lost(&place)?;
     if place.log_left() && !place.taken()? {
         // SQLite would take it for the new database's own, and play it back into it.
         let reason = "there is a write-ahead log beside it, and not the database it belongs to".to_owned();
@@ -38,7 +39,7 @@ pub(super) fn init(folder: &Path, options: &Options) -> Result<Place, StoreError
     let started = Instant::now();
     build(&unfinished).map_err(|stopped| stopped.explain(&place.folder, "create the database", started))?;
 
-    // What a mark says is said of another database, one that is gone.
+    // One that nobody can read says nothing, and is not this database's.
     mark::remove(&place)?;
     // Without replacing: of two that do this at once, one is told that the store exists.
     unfinished.persist_noclobber(&place.file).map_err(|e| match e.error.kind() {

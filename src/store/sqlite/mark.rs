@@ -59,6 +59,28 @@ pub(super) fn read(place: &Place) -> Mark {
     parse(&text[..length]).map_or(Mark::Garbled, Mark::At)
 }
 
+/// Refuses a folder that has a mark and no database: it had a store, and lost it.
+///
+/// # Errors
+/// [`StoreError::Lost`].
+pub(super) fn refuse_lost(place: &Place) -> Result<(), StoreError> {
+    let Mark::At(head) = read(place) else { return Ok(()) };
+    // Again, behind the mark: somebody may have made both since.
+    if place.taken()? {
+        return Ok(());
+    }
+    Err(StoreError::Lost { path: place.folder.clone(), revision: head.seq, mark: path(place) })
+}
+
+/// Whether a folder had a store, and its database is gone.
+pub fn lost(folder: &Path) -> bool {
+    let refused = Place::in_folder(folder).and_then(|place| match place.taken()? {
+        true => Ok(()),
+        false => refuse_lost(&place),
+    });
+    matches!(refused, Err(StoreError::Lost { .. }))
+}
+
 /// Writes the mark of a store. One small write over the old one: it always has the same length, and a
 /// half-written one does not fit its check.
 ///

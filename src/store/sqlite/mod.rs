@@ -32,6 +32,7 @@ mod table;
 pub use backup::{Copied, backup};
 pub use check::{Check, Examined, Finding, examine};
 pub use compact::{Compacted, Movable, check_archive, compact, compactable};
+pub use mark::lost;
 pub use migrate::{Upgraded, upgrade};
 pub use open::{Options, Synchronous};
 pub use repair::{Repair, refresh_mark, repair};

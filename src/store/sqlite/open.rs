@@ -105,7 +105,10 @@ pub(super) fn open(place: Place, options: &Options) -> Result<Handle, StoreError
 /// The same, for a purpose.
 pub(super) fn open_for(place: Place, options: &Options, access: Access) -> Result<Handle, StoreError> {
     check_sqlite()?;
-    place.check()?;
+    place.check().or_else(|error| match error {
+        StoreError::Missing { .. } => mark::refuse_lost(&place).and(Err(error)),
+        other => Err(other),
+    })?;
     filesystem::check(&place.folder, options.network)?;
     let (path, started) = (place.file.clone(), Instant::now());
     connect(place, options, access).map_err(|stopped| stopped.explain(&path, "open the store", started))

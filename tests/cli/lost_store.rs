@@ -1,0 +1,68 @@
+//! A store whose database is gone: its mark says that there was one, and nothing takes its place unasked.
+
+use std::fs;
+
+use crate::stage::Stage;
+
+/// A plan, a backup, and a store that lost its database.
+fn lost() -> Stage {
+    let stage = Stage::new();
+    let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/plans/quickstart.toml");
+    stage.write("plan.toml", fs::read(plan).unwrap());
+    stage.ok("issues create 'Write it'");
+    stage.ok("backup kept.db");
+    fs::remove_file(stage.path(".roundgate/roundgate.db")).unwrap();
+    stage
+}
+
+#[test]
+fn every_command_refuses_a_store_whose_database_is_gone_and_names_the_way_out() {
+    let stage = lost();
+    for line in [
+        "init",
+        "plan apply plan.toml",
+        "plan apply plan.toml --dry-run",
+        "run --root rg-a",
+        "issues list",
+        "issues create 'Write it'",
+        "tick --all",
+        "status",
+        "config set lease 2h",
+        "cron install --print crontab",
+        "heartbeats run --once",
+        "backup other.db",
+        "doctor",
+        "--store .roundgate plan apply plan.toml",
+    ] {
+        let ran = stage.refused(7, line);
+        assert!(
+            ran.stderr.contains("is gone: 1 events were committed to it (roundgate.mark)"),
+            "{line}: {ran:?}"
+        );
+        assert!(ran.stderr.contains("roundgate restore FILE --force"), "{line}: {ran:?}");
+        assert!(ran.stderr.contains(".roundgate/roundgate.mark first"), "{line}: {ran:?}");
+    }
+    assert!(!stage.path(".roundgate/roundgate.db").exists());
+}
+
+#[test]
+fn below_a_lost_store_no_store_further_up_is_taken_for_it() {
+    let stage = lost();
+    let below = stage.path("below/further");
+    fs::create_dir_all(&below).unwrap();
+    fs::rename(stage.path(".roundgate"), stage.path("below/.roundgate")).unwrap();
+    stage.ok("init");
+    let ran = stage.cmd("issues list").command().current_dir(&below).output().unwrap();
+    assert_eq!(ran.status.code(), Some(7), "{ran:?}");
+}
+
+#[test]
+fn a_lost_store_comes_back_from_a_backup_or_begins_anew_without_its_mark() {
+    let stage = lost();
+    stage.ok("restore kept.db --force");
+    assert_eq!(stage.json("issues list").as_array().unwrap().len(), 1);
+    fs::remove_file(stage.path(".roundgate/roundgate.db")).unwrap();
+    fs::remove_file(stage.path(".roundgate/roundgate.mark")).unwrap();
+    stage.ok("init");
+    assert_eq!(stage.events(), 0);
+}
