@@ -4,6 +4,7 @@
 pub mod ambient;
 pub mod asks;
 pub mod backup;
+pub mod beside;
 pub mod compact;
 pub mod config;
 pub mod doctor;

@@ -1,5 +1,7 @@
 //! Where everything stands: a line for each root, or one root in full.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::asks;
@@ -8,6 +10,7 @@ use super::tick::next;
 use super::view::AskView;
 use super::{AppError, Session};
 use crate::engine::{decide, review_gated, roots_to_move};
+use crate::model::frontier::List;
 use crate::model::graph::Ix;
 use crate::model::issue::State;
 use crate::model::readiness::ready_issues;
@@ -81,6 +84,8 @@ pub struct Status {
     pub asks: usize,
     /// The roots with something left to do.
     pub roots: Vec<RootStatus>,
+    /// How many issues that nothing lies above or below are not done.
+    pub alone: usize,
 }
 
 /// One root.
@@ -102,8 +107,12 @@ pub fn root(session: &Session, text: &str) -> Result<RootStatus, AppError> {
 pub fn all(session: &Session) -> Result<Status, AppError> {
     let snapshot = session.read()?;
     let graph = snapshot.graph();
-    let roots = roots_to_move(&snapshot, session.clock.now());
-    let mut roots: Vec<Ix> = roots.iter().filter_map(|id| graph.ix(id)).collect();
+    let moving = roots_to_move(&snapshot, session.clock.now());
+    let unsettled = snapshot.roots_on(List::Unsettled).into_iter().filter(|id| !moving.contains(id));
+    let unsettled: BTreeSet<Ix> = unsettled.filter_map(|id| graph.ix(&id)).collect();
+    let (trees, alone): (Vec<Ix>, Vec<Ix>) =
+        unsettled.into_iter().partition(|&ix| graph.standing(ix).children > 0);
+    let mut roots: Vec<Ix> = moving.iter().filter_map(|id| graph.ix(id)).chain(trees).collect();
     roots.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
     Ok(Status {
         issues: graph.len(),
@@ -111,6 +120,7 @@ pub fn all(session: &Session) -> Result<Status, AppError> {
         ready: ready_issues(&snapshot, None).len(),
         asks: asks::found(&snapshot, None, false).len(),
         roots: roots.into_iter().map(|ix| of(session, &snapshot, ix)).collect(),
+        alone: alone.len(),
     })
 }
 

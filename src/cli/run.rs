@@ -14,7 +14,7 @@ use super::output::{line, multiline, write_stderr};
 use super::plan::{Opened, session_or_new};
 use crate::app::run::{End, Progress, Supervisor, check_workers, supervise};
 use crate::app::validate::validate;
-use crate::app::{AppError, plan, resolve_root};
+use crate::app::{AppError, asks, plan, resolve_root};
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
@@ -83,8 +83,10 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
         }
         End::Human => {
             context.line(&format!("  {}", line(&view.next)));
-            if let Some(waiting) = &view.waiting_on {
-                context.line(&format!("  roundgate asks show {}", waiting.issue));
+            let asked = asks::list(&session, Some(&view.root), false)?;
+            asked.iter().for_each(|ask| context.line(&format!("  roundgate asks show {}", ask.id)));
+            if let (true, Some(waiting)) = (asked.is_empty(), &view.waiting_on) {
+                context.line(&format!("  roundgate issues explain {}", waiting.issue));
             }
         }
         End::Stuck => context.line(&format!("  {}", line(&view.next))),

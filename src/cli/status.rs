@@ -38,8 +38,12 @@ pub fn run(context: &Context, args: StatusArgs) -> Result<u8, AppError> {
         "issues  {} ({} closed), {} ready, {} asks waiting for a human",
         found.issues, found.closed, found.ready, found.asks
     ));
-    if found.roots.is_empty() {
-        context.line("no root has anything left to do");
+    match (found.roots.is_empty(), found.alone) {
+        (true, 0) => context.line("no root has anything left to do"),
+        (_, 0) => {}
+        (_, 1) => context.line("1 issue that stands alone is not done; roundgate issues list shows it"),
+        (_, n) => context
+            .line(&format!("{n} issues that stand alone are not done; roundgate issues list shows them")),
     }
     for root in &found.roots {
         context.line("");

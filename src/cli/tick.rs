@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::output::{Failure, line, print_failure, write_stderr};
 use crate::app::tick::{self, TickView};
-use crate::app::{AppError, Changed, Session};
+use crate::app::{AppError, Changed, Session, beside};
 
 /// `--exit-status`: not final, and workers must move.
 const WORKERS: u8 = 10;
@@ -26,7 +26,7 @@ pub struct TickArgs {
     /// Show the transition and its primitives, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Exit with 10, 11 or 12 when it is not final
+    /// Exit with 10, 11 or 12 when it is not final; with --all, when anything in the store is not
     #[arg(long)]
     exit_status: bool,
 }
@@ -62,7 +62,12 @@ fn all(context: &Context, session: &mut Session, dry_run: bool, exit_status: boo
             }
         }
     }
-    let mut exit = views.iter().map(code).fold(0, worse) * u8::from(exit_status);
+    let mut exit = 0;
+    if exit_status {
+        // Also what no tick has anything to do for: work without a policy, and what failed or was left open.
+        let others = beside::waiting(session, &views)?;
+        exit = views.iter().chain(&others).map(code).fold(0, worse);
+    }
     for failed in failures {
         let mut failure = Failure::from(failed.error);
         failure.message = format!("{}: {}", failed.root, failure.message);

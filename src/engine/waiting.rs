@@ -107,7 +107,16 @@ fn human(snapshot: &Snapshot, root: Ix) -> Option<Waiting> {
         return wait(ix, format!("a human to close {}, which no worker executes", graph.id(ix)));
     }
     first(List::Stranded).and_then(|ix| {
-        wait(ix, format!("a human to close {}, which is open below something that has ended", graph.id(ix)))
+        let skipped = |&up: &Ix| graph.issue(up).state.outcome() == Some(Outcome::Skipped);
+        let what = match graph.ancestors(ix).find(skipped) {
+            Some(up) => format!(
+                "a human to skip {} once more with --cascade, since {} is open below it",
+                graph.id(up),
+                graph.id(ix)
+            ),
+            None => format!("a human to skip {}, which is open below something that has ended", graph.id(ix)),
+        };
+        wait(ix, what)
     })
 }
 

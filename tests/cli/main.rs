@@ -9,6 +9,7 @@ mod exits;
 mod gated;
 mod heartbeats;
 mod json;
+mod left_open;
 mod lost_store;
 mod output;
 mod questions;
