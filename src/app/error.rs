@@ -100,6 +100,9 @@ pub enum AppError {
     /// Another process ticks what is due at this store.
     #[error("another heartbeats run is at work on {}", .0.display())]
     ClockRuns(PathBuf),
+    /// While a process was at work, another database took the place of its own.
+    #[error("another database is in {} now: this process went on in the old one no further", .0.display())]
+    DatabaseReplaced(PathBuf),
     /// A root has no worker for what must be done.
     #[error("{root} has no worker for the role {role}")]
     NoWorker {
@@ -189,6 +192,7 @@ impl AppError {
             | AppError::Schedule(_)
             | AppError::NoWorker { .. } => 2,
             AppError::PlanConflict(_) => 5,
+            AppError::DatabaseReplaced(_) => 7,
             AppError::File { source, .. } => match source.kind() {
                 ErrorKind::NotFound => 3,
                 ErrorKind::InvalidData | ErrorKind::IsADirectory | ErrorKind::NotADirectory => 2,
@@ -224,6 +228,7 @@ impl AppError {
             AppError::BadActor { .. } | AppError::Usage(_) => "usage",
             AppError::Schedule(_) => "schedule",
             AppError::ClockRuns(_) => "clock_runs",
+            AppError::DatabaseReplaced(_) => "database_replaced",
             AppError::Plan { .. } => "plan",
             AppError::PlanConflict(_) => "plan_conflict",
             AppError::Import { .. } => "import",

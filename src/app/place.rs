@@ -1,6 +1,7 @@
 //! Where the store is: given, or found upwards from a folder, as git does. A folder without a database
 //! is not a store, unless its mark says that it was one.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::AppError;
@@ -55,6 +56,13 @@ pub fn init(folder: &Path) -> Result<Sqlite, AppError> {
 /// When there is none, or something else.
 pub fn open(folder: &Path, config: &Config) -> Result<Sqlite, AppError> {
     Ok(Sqlite::open_with(folder, &options(config))?)
+}
+
+/// Which file a store's database is, as its file system numbers it; nothing where there is none. Only looked
+/// at: opening it here would drop the locks of this process.
+pub fn database_number(folder: &Path) -> Option<(u64, u64)> {
+    let meta = folder.join(DATABASE).symlink_metadata().ok()?;
+    Some((meta.dev(), meta.ino()))
 }
 
 /// How a store is opened: as the configuration says, and on a network file system only where

@@ -1,6 +1,8 @@
 //! Heartbeats and cron entries by command line: each verb, the daemon, and what stops them.
 
-use std::process::Stdio;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -221,21 +223,22 @@ fn a_human_may_take_as_long_as_it_takes() {
     assert!(due(stage, &id) > 0);
 }
 
+/// A daemon that has said that it started.
+fn started(stage: &Stage) -> Child {
+    let mut daemon = stage.cmd("heartbeats run").command();
+    let mut daemon = daemon.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(daemon.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "heartbeats run: started\n");
+    daemon
+}
+
 #[test]
 fn one_daemon_is_enough_and_it_ends_when_asked() {
     let gated = Gated::opened(2);
     let stage = &gated.stage;
     stage.ok(&format!("heartbeats create --root {} --every 1h", gated.root));
-    let mut daemon = stage.cmd("heartbeats run").command();
-    let mut daemon = daemon.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let started = {
-        use std::io::{BufRead, BufReader};
-        let mut lines = BufReader::new(daemon.stderr.as_mut().unwrap());
-        let mut line = String::new();
-        lines.read_line(&mut line).unwrap();
-        line
-    };
-    assert_eq!(started, "heartbeats run: started\n");
+    let daemon = started(stage);
     let second: Ran = stage.cmd("heartbeats run --once --json").run();
     assert_eq!((second.exit, second.error()["code"].as_str().unwrap()), (4, "clock_runs"));
     let pid = rustix::process::Pid::from_child(&daemon);
@@ -261,4 +264,23 @@ fn what_a_clock_needs_is_printed_with_absolute_paths() {
     assert!(text.contains("ExecStart=") && text.contains("OnUnitActiveSec=15s"), "{text}");
     stage.refused(2, "cron install --print crontab --every 15s");
     stage.refused(2, "cron install");
+}
+
+#[test]
+fn a_daemon_whose_database_is_gone_says_so_and_ends() {
+    for (with_mark, exit, said) in [(true, 7, "is gone: "), (false, 3, "there is no store at ")] {
+        let gated = Gated::opened(2);
+        let stage = &gated.stage;
+        stage.ok(&format!("heartbeats create --root {} --every 1h", gated.root));
+        let (database, mark) =
+            (stage.path(".roundgate/roundgate.db"), stage.path(".roundgate/roundgate.mark"));
+        let daemon = started(stage);
+        fs::rename(&database, stage.path("moved.db")).unwrap();
+        if !with_mark {
+            fs::remove_file(mark).unwrap();
+        }
+        let ended = Ran::of(&daemon.wait_with_output().unwrap());
+        assert_eq!(ended.exit, exit, "{ended:?}");
+        assert!(ended.stderr.starts_with("error: ") && ended.stderr.contains(said), "{ended:?}");
+    }
 }

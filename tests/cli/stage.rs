@@ -228,7 +228,7 @@ impl<'s> Test<'s> {
 }
 
 impl Ran {
-    fn of(output: &Output) -> Self {
+    pub fn of(output: &Output) -> Self {
         Ran {
             exit: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout.clone()).unwrap(),

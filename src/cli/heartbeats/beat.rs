@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::app::config::Config;
 use crate::app::heartbeats::{Beats, Happened, HappenedView, Lock, Pass, Seen};
-use crate::app::{AppError, Session};
+use crate::app::{AppError, Session, place};
 use crate::cli::context::Context;
 use crate::cli::output::{Failure, line, multiline, print_failure, with_causes, write_stderr};
 use crate::cli::render::moment;
@@ -23,6 +24,7 @@ const RETRY: Millis = 1_000;
 pub fn run(context: &Context, once: bool) -> Result<u8, AppError> {
     context.no_operation("heartbeats run ticks what is due, whenever it is called")?;
     let folder = context.store_folder()?;
+    let database = place::database_number(&folder);
     let mut session = context.session_to_write()?;
     let _lock = Lock::take(&folder)?;
     let mut beats = Beats::new(Seen::load(&folder));
@@ -37,7 +39,7 @@ pub fn run(context: &Context, once: bool) -> Result<u8, AppError> {
             .map_err(|source| AppError::File { what: "watch for signals".to_owned(), source })?;
     }
     context.say("heartbeats run: started");
-    let mut clock = Daemon { context, folder: &folder, stop: &stop, beats, unsaved: false };
+    let mut clock = Daemon { context, folder: &folder, database, stop: &stop, beats, unsaved: false };
     clock.go_on(&mut session)?;
     context.say("heartbeats run: stopped");
     Ok(0)
@@ -82,6 +84,8 @@ fn tell(view: &HappenedView) {
 struct Daemon<'a> {
     context: &'a Context,
     folder: &'a Path,
+    /// Which file was the database when this began.
+    database: Option<(u64, u64)>,
     stop: &'a AtomicBool,
     beats: Beats,
     /// Whether the last file could not be written; said once.
@@ -91,6 +95,7 @@ struct Daemon<'a> {
 impl Daemon<'_> {
     fn go_on(&mut self, session: &mut Session) -> Result<(), AppError> {
         while !self.stop.load(Ordering::Relaxed) {
+            self.still_there()?;
             let next = match self.beats.pass(session) {
                 Ok(pass) => {
                     self.report(&pass)?;
@@ -108,6 +113,20 @@ impl Daemon<'_> {
             self.sleep(session, next);
         }
         Ok(())
+    }
+
+    /// Whether the database is where it was: SQLite would go on in one that was moved away or deleted.
+    fn still_there(&self) -> Result<(), AppError> {
+        if self.moved() {
+            // Opening says what is there instead; where that is another store, it wants another run.
+            place::open(self.folder, &Config::default())?;
+            return Err(AppError::DatabaseReplaced(self.folder.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn moved(&self) -> bool {
+        place::database_number(self.folder) != self.database
     }
 
     fn report(&self, pass: &Pass) -> Result<(), AppError> {
@@ -142,7 +161,8 @@ impl Daemon<'_> {
             let now = session.clock.now();
             let due = next.is_some_and(|next| next <= now) || now < started;
             // A store that cannot be asked is read whole, and then says what is wrong.
-            let news = || slice % SLICES_FOR_NEWS == 0 && self.beats.news(session).unwrap_or(true);
+            let news =
+                || slice % SLICES_FOR_NEWS == 0 && (self.moved() || self.beats.news(session).unwrap_or(true));
             if due || self.stop.load(Ordering::Relaxed) || news() {
                 return;
             }
