@@ -215,3 +215,22 @@ fn a_record_that_was_tampered_with_is_found_and_made_again() {
     assert_eq!(place.doctor(&["--fix"]).0, 0);
     assert_eq!(once(&place, "kept", &["issues", "create", "New", "--json"]).stdout, first.stdout);
 }
+
+#[test]
+fn what_is_no_act_in_the_store_refuses_an_operation_and_does_nothing() {
+    let place = Place::worked();
+    for arguments in [
+        &["config", "set", "lease", "2h"][..],
+        &["backup", "copy.db"],
+        &["restore", "copy.db"],
+        &["init"],
+        &["doctor", "--fix"],
+        &["compact", "--older-than", "90d"],
+        &["run", "--root", "rg-a"],
+        &["heartbeats", "run", "--once"],
+    ] {
+        let refused = place.refused(&[arguments, &["--operation", "once"]].concat(), 2);
+        assert!(refused["message"].as_str().unwrap().contains("--operation"), "{arguments:?}: {refused}");
+    }
+    assert!(!place.cwd().join("copy.db").exists() && !place.store().join("config.toml").exists());
+}

@@ -23,6 +23,7 @@ pub struct RestoreArgs {
 }
 
 pub fn backup(context: &Context, args: BackupArgs) -> Result<u8, AppError> {
+    context.no_operation("a backup is a file of its own, and is never written over")?;
     let made = app::backup(&context.store_folder()?, &args.file)?;
     if context.json() {
         context.print_json(&made)?;

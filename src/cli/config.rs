@@ -45,6 +45,7 @@ pub fn run(context: &Context, command: ConfigCommand) -> Result<u8, AppError> {
             }
         }
         ConfigCommand::Set { key, value } => {
+            context.no_operation("the configuration is a file, and setting a value again changes nothing")?;
             let changed = config::set(&folder, &key, &value)?;
             if context.json() {
                 context.print_json(&json!({ "key": key, "value": value, "changed": changed }))?;

@@ -24,6 +24,9 @@ pub struct DoctorArgs {
 }
 
 pub fn run(context: &Context, args: DoctorArgs) -> Result<u8, AppError> {
+    if args.fix {
+        context.no_operation("a repair makes the tables again, and what is sound is left alone")?;
+    }
     let folder = context.store_folder()?;
     let mut found =
         if args.fix { doctor::fix(&folder, context.clock()?.now())? } else { doctor::examine(&folder)? };

@@ -11,6 +11,7 @@ use crate::store::StoreError;
 pub struct InitArgs {}
 
 pub fn run(context: &Context, _: InitArgs) -> Result<u8, AppError> {
+    context.no_operation("a store is made once, and made again nothing changes")?;
     let folder = context.new_store_folder()?;
     let changed = match place::init(&folder) {
         Ok(_) => true,
