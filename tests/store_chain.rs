@@ -113,6 +113,27 @@ fn a_changed_column_of_any_event_breaks_the_chain_there() {
 }
 
 #[test]
+fn a_changed_last_event_is_noticed_at_opening_and_the_store_left_as_it_is() {
+    for (column, value) in [("actor", "'mallory'"), ("change", "change || ' '"), ("seq", "seq + 1")] {
+        let (_above, folder, last) = told();
+        let conn = Connection::open(folder.join(FILE)).unwrap();
+        conn.execute_batch("PRAGMA foreign_keys = 0").unwrap();
+        conn.execute(&format!("UPDATE events SET {column} = {value} WHERE seq = ?1"), [last as i64]).unwrap();
+        conn.close().unwrap();
+        // The mark knows the hash, and not what it is over; without it the row still has to fit.
+        for marked in [true, false] {
+            if !marked {
+                fs::remove_file(folder.join(MARK)).unwrap();
+            }
+            let before = fs::read(folder.join(FILE)).unwrap();
+            let opened = Sqlite::open(&folder);
+            assert!(matches!(opened, Err(StoreError::Damaged { .. })), "{column}, {marked}: {opened:?}");
+            assert!(fs::read(folder.join(FILE)).unwrap() == before);
+        }
+    }
+}
+
+#[test]
 fn a_missing_event_is_a_gap_and_one_at_the_end_is_missed_by_the_mark() {
     let (_above, folder, last) = told();
     let delete = |seq: Revision| {

@@ -35,6 +35,23 @@ pub(super) fn link(conn: &Connection, seq: Revision) -> Result<Option<Head>, Sto
     Ok(found.into_iter().next())
 }
 
+/// Refuses a store whose last event is not what was written, or does not follow the one before it. What lies
+/// further back, only a walk over all events can tell.
+pub(super) fn check_last(conn: &Connection) -> Result<(), Stopped> {
+    let mut statement = conn.prepare(&row::EVENTS.select("ORDER BY seq DESC LIMIT 2"))?;
+    let mut rows = statement.query(())?;
+    let Some(last) = rows.next()? else { return Ok(()) };
+    // The hash that goes in first is known only once the row before is read.
+    let (head, columns) = (row::link_from(last)?, row::hashed(last)?);
+    let before = rows.next()?.map(row::link_from).transpose()?.unwrap_or(Head::NONE);
+    let due = before.hash.then(columns.iter().map(Into::into));
+    if before.seq + 1 == head.seq && due == head.hash {
+        return Ok(());
+    }
+    let what = format!("event {}, the last, is not what was written, or the one before it is not", head.seq);
+    Err(StoreError::Damaged { what }.into())
+}
+
 /// Everything the rules read. To be called within a transaction: it is several statements.
 pub(super) fn snapshot(conn: &Connection) -> Result<Snapshot, Stopped> {
     let mut placed = Vec::new();

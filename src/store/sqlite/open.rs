@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::fault::Stopped;
 use super::place::Place;
-use super::{filesystem, mark, patience, schema};
+use super::{filesystem, load, mark, patience, schema};
 use crate::store::StoreError;
 
 /// SQLite 3.7.0 to 3.51.2 can lose committed data when a write and a checkpoint overlap.
@@ -141,6 +141,7 @@ fn connect(place: Place, options: &Options, access: Access) -> Result<Handle, St
     schema::check(&handle.conn, &handle.place.file)?;
     if access == Access::Shared {
         mark::check(&handle.conn, &mark)?;
+        load::check_last(&handle.conn)?;
     }
     Ok(handle)
 }

@@ -107,6 +107,11 @@ pub(in super::super) fn link_from(row: &Row<'_>) -> Result<Head, StoreError> {
     Ok(Head { seq, hash: row.hash()? })
 }
 
+/// What the hash of an event is over, beside the hash before it: its other columns as they are.
+pub(in super::super) fn hashed(row: &Row<'_>) -> rusqlite::Result<Vec<Value>> {
+    (0..EVENTS.columns.len() - 1).map(|n| row.get(n)).collect()
+}
+
 /// The hash that an event should have been stored with, from its other columns as they are.
 pub(in super::super) fn due_hash(row: &Row<'_>, before: Hash) -> rusqlite::Result<Hash> {
     let columns = 0..EVENTS.columns.len() - 1;
