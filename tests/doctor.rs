@@ -32,6 +32,7 @@ fn a_sound_store_passes_every_check_and_stays_as_it_is() {
         "rounds",
         "asks",
         "reviews",
+        "configuration",
     ];
     assert_eq!(names, all);
     assert!(place.ok(&["doctor"]).contains("is sound"));
@@ -173,6 +174,9 @@ fn a_configuration_that_cannot_be_read_does_not_stop_doctor() {
     let place = Place::worked();
     fs::write(place.store().join("config.toml"), "synchronous = 'sometimes'").unwrap();
     assert_eq!(place.refused(&["issues", "list"], 2)["code"], "config");
+    let (code, found) = place.doctor(&[]);
+    assert_eq!((code, faults_of(&found)), (2, vec!["configuration".to_owned()]), "{found}");
+    fs::remove_file(place.store().join("config.toml")).unwrap();
     assert_eq!(place.faults(), [""; 0]);
 }
 

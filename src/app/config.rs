@@ -79,9 +79,13 @@ pub fn file(folder: &Path) -> PathBuf {
 /// # Errors
 /// When the file cannot be read, is not TOML, or has a key or value that is not known.
 pub fn load(folder: &Path) -> Result<Config, AppError> {
-    let document = document(folder)?;
+    configured(folder, &document(folder)?, None)
+}
+
+/// What a document says of every key but one.
+fn configured(folder: &Path, document: &DocumentMut, but: Option<&str>) -> Result<Config, AppError> {
     let mut config = Config::default();
-    for (key, item) in document.iter() {
+    for (key, item) in document.iter().filter(|(key, _)| Some(*key) != but) {
         let text = item.as_value().map(plain).unwrap_or_default();
         put(&mut config, key, &text).map_err(|problem| AppError::Config { file: file(folder), problem })?;
     }
@@ -108,9 +112,10 @@ pub fn list(folder: &Path) -> Result<Vec<Entry>, AppError> {
 /// # Errors
 /// When the key or the value is not known, or the file cannot be written.
 pub fn set(folder: &Path, key: &str, text: &str) -> Result<bool, AppError> {
-    let mut config = load(folder)?;
-    put(&mut config, key, text).map_err(AppError::Usage)?;
     let mut document = document(folder)?;
+    // The value that goes may be what is wrong.
+    let mut config = configured(folder, &document, Some(key))?;
+    put(&mut config, key, text).map_err(AppError::Usage)?;
     let before = document.to_string();
     let mut wanted = match (text.parse::<i64>(), text.parse::<bool>()) {
         (Ok(number), _) => Value::from(number),

@@ -62,6 +62,28 @@ pub struct Diagnosis {
     pub backup: Option<PathBuf>,
 }
 
+/// What `--fix` makes again.
+const TABLES: [&str; 6] = ["integrity", "references", "tables", "derived", "posts", "operations"];
+
+impl Diagnosis {
+    /// Whether a check found something wrong.
+    pub fn faulty(&self, name: &str) -> bool {
+        self.checks.iter().any(|check| check.name == name && check.health == Health::Fault)
+    }
+
+    /// Whether the store itself is what was written to it, whatever lies beside it.
+    pub fn store_sound(&self) -> bool {
+        let beside = ["archive", "configuration"];
+        self.checks.iter().all(|check| check.health != Health::Fault || beside.contains(&check.name))
+    }
+
+    /// Whether `--fix` would change something for the better.
+    pub fn fixable(&self) -> bool {
+        let again = TABLES.iter().chain(&["mark"]).any(|name| self.faulty(name));
+        self.older || (self.revision.is_some() && again)
+    }
+}
+
 /// Looks at a store. Writes nothing.
 ///
 /// # Errors
@@ -77,6 +99,7 @@ pub fn examine(folder: &Path) -> Result<Diagnosis, AppError> {
             detail: "the tables cannot be read".to_owned(),
         })),
     }
+    checks.push(configuration(folder));
     Ok(Diagnosis {
         store: folder.to_owned(),
         revision: examined.revision,
@@ -105,6 +128,12 @@ pub fn examine_archive(found: &mut Diagnosis, archive: &Path) -> Result<(), AppE
     Ok(())
 }
 
+/// Every other command stops at a configuration that it cannot read.
+fn configuration(folder: &Path) -> CheckView {
+    let fault = config::load(folder).err().map(|error| error.to_string());
+    found("configuration", "every key of config.toml is known, and has a value", fault.into_iter().collect())
+}
+
 /// A configuration that cannot be read is no reason not to look at the store.
 fn configured(folder: &Path) -> config::Config {
     config::load(folder).unwrap_or_default()
@@ -123,15 +152,15 @@ pub fn fix(folder: &Path, now: Millis) -> Result<Diagnosis, AppError> {
         upgraded = sqlite::upgrade(folder, &options)?;
         before = examine(folder)?;
     }
-    let faulty =
-        |name: &str| before.checks.iter().any(|check| check.name == name && check.health == Health::Fault);
-    let repair = Repair {
-        tables: ["integrity", "references", "tables", "derived", "posts", "operations"]
-            .into_iter()
-            .any(faulty),
-        mark: faulty("mark"),
-    };
+    let repair =
+        Repair { tables: TABLES.iter().any(|name| before.faulty(name)), mark: before.faulty("mark") };
     if before.revision.is_none() {
+        // A newer store is no damaged one.
+        if let Err(newer @ AppError::Store(StoreError::Newer { .. })) =
+            place::open(folder, &configured(folder))
+        {
+            return Err(newer);
+        }
         let fault = before.checks.iter().find(|check| check.health == Health::Fault);
         let fault = fault.map_or_else(String::new, |check| format!("{}: {}", check.name, check.detail));
         let what = format!("only what follows from sound events can be repaired, and {fault}");

@@ -6,14 +6,20 @@ use clap::Args;
 
 use super::context::Context;
 use super::output::line;
+use crate::app::config::Config;
 use crate::app::doctor::{self, Diagnosis, Health};
 use crate::app::{AppError, place};
+use crate::store::StoreError;
 
+/// The exit code when nothing is wrong but the configuration.
+const CONFIGURATION: u8 = 2;
 /// The exit code for a store that is not sound.
 const DAMAGED: u8 = 7;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code 0 when the store is sound, 7 when it is not.")]
+#[command(
+    after_help = "Exit code 0 when everything is sound, 2 when only the configuration is not, and 7 otherwise."
+)]
 pub struct DoctorArgs {
     /// Make again what follows from the events (tables, indexes, mark), after a backup beside the store
     #[arg(long)]
@@ -38,7 +44,11 @@ pub fn run(context: &Context, args: DoctorArgs) -> Result<u8, AppError> {
     } else {
         print(context, &found, args.fix);
     }
-    Ok(if found.sound { 0 } else { DAMAGED })
+    Ok(match (found.sound, found.store_sound() && !found.faulty("archive")) {
+        (true, _) => 0,
+        (_, true) => CONFIGURATION,
+        _ => DAMAGED,
+    })
 }
 
 fn print(context: &Context, found: &Diagnosis, fix: bool) {
@@ -59,11 +69,32 @@ fn print(context: &Context, found: &Diagnosis, fix: bool) {
     if fix && found.repaired.is_empty() && found.sound {
         context.line("nothing to repair");
     }
-    let verdict = if found.sound { "is sound" } else { "is NOT sound" };
+    let verdict = if found.store_sound() { "is sound" } else { "is NOT sound" };
     context.line(&format!("the store in {} {verdict}", found.store.display()));
-    if !found.sound && !fix && (found.revision.is_some() || found.older) {
-        context.say("hint: roundgate doctor --fix makes again what follows from the events, and brings an older store up to date");
-    } else if !found.sound && found.store.join(place::DATABASE).exists() {
-        context.say("hint: roundgate restore FILE --force puts a backup in place, and keeps this one aside");
+    hints(found, fix).iter().for_each(|hint| context.say(&format!("hint: {hint}")));
+}
+
+/// The way out of each sort of fault.
+fn hints(found: &Diagnosis, fix: bool) -> Vec<String> {
+    let mut hints = Vec::new();
+    if found.fixable() && !fix {
+        hints.push(
+            "roundgate doctor --fix makes again what follows from the events, and brings an older store up to date"
+                .to_owned(),
+        );
+    } else if !found.store_sound() && found.store.join(place::DATABASE).exists() {
+        hints.push(match place::open(&found.store, &Config::default()) {
+            Err(AppError::Store(StoreError::Newer { .. })) => {
+                "use the roundgate that wrote it, or a newer one".to_owned()
+            }
+            _ => "roundgate restore FILE --force puts a backup in place, and keeps this one aside".to_owned(),
+        });
     }
+    if found.faulty("archive") {
+        hints.push("name the archive that roundgate compact --archive wrote of this very store".to_owned());
+    }
+    if found.faulty("configuration") {
+        hints.push("mend that line, or set its key anew: roundgate config set KEY VALUE".to_owned());
+    }
+    hints
 }

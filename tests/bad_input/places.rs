@@ -121,7 +121,8 @@ fn a_bad_configuration_is_named_with_its_file_and_nothing_is_done() {
         let desk = Desk::new();
         desk.write(".roundgate/config.toml", text);
         let before = desk.database();
-        for command in ["issues list", "issues create X", "tick --all", "config list", "config set lease 1h"]
+        for command in
+            ["issues list", "issues create X", "tick --all", "config list", "config set output_cap 2048"]
         {
             let said = desk.say(command).exit(2).tells(&["/.roundgate/config.toml: ", why]);
             said.tells(&["hint: mend that line"]);
@@ -149,4 +150,35 @@ fn a_bad_value_is_not_written_to_the_configuration() {
     }
     desk.say("config get colour").exit(2).tells(&["\"colour\" is not a key"]);
     assert_eq!(fs::read_to_string(desk.path(".roundgate/config.toml")).unwrap(), before);
+}
+
+#[test]
+fn a_bad_value_is_mended_by_setting_it_anew_and_the_doctor_names_it_until_then() {
+    let desk = Desk::new();
+    desk.say("doctor").exit(0);
+    desk.write(".roundgate/config.toml", "lease = 5 # soon\nstep_retries = 4\n");
+    let said = desk.say("doctor").exit(2);
+    said.shows(&["FAULT      configuration", "lease is a duration", "is sound"])
+        .tells(&["hint: mend that line"]);
+    desk.say("doctor --fix").exit(2);
+    desk.say("config set lease 2h").exit(0);
+    let text = fs::read_to_string(desk.path(".roundgate/config.toml")).unwrap();
+    assert_eq!(text, "lease = \"2h\" # soon\nstep_retries = 4\n");
+    desk.say("doctor").exit(0);
+}
+
+#[test]
+fn the_doctor_does_not_call_a_newer_store_damaged() {
+    let desk = Desk::new();
+    let mut bytes = desk.database();
+    bytes[60..64].copy_from_slice(&99u32.to_be_bytes());
+    desk.write(".roundgate/roundgate.db", bytes);
+    let said = desk
+        .say("doctor")
+        .exit(7)
+        .shows(&["has schema 99"])
+        .tells(&["hint: use the roundgate that wrote it"]);
+    assert!(!format!("{}{}", said.out, said.err).contains("restore"));
+    let said = desk.say("doctor --fix").exit(7).tells(&["has schema 99", "or a newer one"]);
+    assert!(!said.err.contains("damaged"), "{}", said.err);
 }
