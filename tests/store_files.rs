@@ -304,8 +304,11 @@ fn a_store_in_a_read_only_folder_is_not_written() {
     fs::set_permissions(&folder, Permissions::from_mode(0o500)).unwrap();
     if modes_apply(&folder) {
         let before = bytes(&folder);
-        let opened = Sqlite::open(&folder);
-        assert!(matches!(opened, Err(StoreError::ReadOnly { .. })), "{opened:?}");
+        let mut opened = Sqlite::open(&folder).unwrap();
+        assert_eq!(opened.snapshot().unwrap().1, 1);
+        let written = commit(&mut opened, vec![post("t", "x", 1)]);
+        assert!(matches!(written, Err(StoreError::ReadOnly { .. })), "{written:?}");
+        drop(opened);
         assert_eq!(bytes(&folder), before);
     }
     fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap();

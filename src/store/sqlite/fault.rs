@@ -58,7 +58,7 @@ impl Stopped {
                 StoreError::Damaged { what: format!("SQLite could not {what}: {source}") }
             }
             ErrorCode::CannotOpen => {
-                let reason = "SQLite needs to create a -wal and a -shm file beside it, even to read";
+                let reason = "SQLite needs to create a -wal and a -shm file beside it, even to read; a copy of the whole folder can be read";
                 StoreError::ReadOnly { path: path.to_owned(), reason: reason.to_owned() }
             }
             ErrorCode::ReadOnly | ErrorCode::PermissionDenied => {

@@ -119,12 +119,16 @@ fn connect(place: Place, options: &Options, access: Access) -> Result<Handle, St
     // be behind what is there then.
     let mark = mark::read(&place);
 
-    // No CREATE: a store that was moved away must not come back empty. No URI: a path is a path.
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_NOFOLLOW
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_EXRESCODE;
-    let mut conn = Connection::open_with_flags(&place.file, flags)?;
+    let flags =
+        OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    let frozen = access != Access::Alone && place.frozen();
+    let mut conn = if frozen {
+        let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        Connection::open_with_flags(place.immutable(), flags)?
+    } else {
+        // No CREATE: a store that was moved away must not come back empty. No URI: a path is a path.
+        Connection::open_with_flags(&place.file, flags | OpenFlags::SQLITE_OPEN_READ_WRITE)?
+    };
 
     // First of all: anything below may meet a lock, and would fail at once without it.
     conn.busy_handler(Some(patience::until(options.deadline)))?;
@@ -138,7 +142,7 @@ fn connect(place: Place, options: &Options, access: Access) -> Result<Handle, St
         // while others have it open, idle or not.
         handle.conn.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))?;
     }
-    schema::check(&handle.conn, &handle.place.file)?;
+    schema::check(&handle.conn, &handle.place.file, frozen)?;
     if access == Access::Shared {
         mark::check(&handle.conn, &mark)?;
         load::check_last(&handle.conn)?;

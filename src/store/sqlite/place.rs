@@ -3,8 +3,11 @@
 
 use std::fs::{self, FileType};
 use std::io;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, StatVfsMountFlags};
 
 use super::fault::explain_io;
 use crate::store::StoreError;
@@ -72,6 +75,34 @@ impl Place {
             return foreign(&self.file, "there is a rollback journal beside it".to_owned());
         }
         Ok(())
+    }
+
+    /// Whether nobody can change the database while it is read: its file system takes no writes, or the folder
+    /// is this user's own and takes none, and there is no log, so that nobody has it open. Only then it can be
+    /// read without the files that SQLite keeps beside it.
+    pub(super) fn frozen(&self) -> bool {
+        if rustix::fs::access(&self.folder, Access::WRITE_OK).is_ok() {
+            return false;
+        }
+        let read_only = || {
+            let mounted = rustix::fs::statvfs(&self.folder);
+            mounted.is_ok_and(|mounted| mounted.f_flag.contains(StatVfsMountFlags::RDONLY))
+        };
+        let own = || {
+            let user = rustix::process::geteuid().as_raw();
+            fs::metadata(&self.folder).is_ok_and(|meta| meta.uid() == user)
+        };
+        matches!(kind_and_size(&self.beside("-wal")), Ok(None)) && (read_only() || own())
+    }
+
+    /// The database as SQLite takes it when nobody can change it.
+    pub(super) fn immutable(&self) -> String {
+        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte);
+        let bytes = self.file.as_os_str().as_bytes().iter();
+        let path: String = bytes
+            .map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02x}") })
+            .collect();
+        format!("file:{path}?immutable=1")
     }
 
     /// Whether a write-ahead log with something in it lies beside the database.
