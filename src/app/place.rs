@@ -1,6 +1,7 @@
 //! Where the store is: given, or found upwards from a folder, as git does. A folder without a database
 //! is not a store, unless its mark says that it was one.
 
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -31,9 +32,13 @@ pub fn find(start: &Path, named: Option<&Path>) -> Result<PathBuf, AppError> {
         .ok_or_else(|| AppError::NoStore(start.to_owned()))
 }
 
-/// Whether a folder has a database, of whatever sort: what it is worth is asked when it is opened.
+/// Whether a folder has a database, of whatever sort: what it is worth is asked when it is opened. So is a
+/// folder that this user may not look into: it may be somebody else's store, and is not passed over.
 pub fn is_store(folder: &Path) -> bool {
-    folder.join(DATABASE).symlink_metadata().is_ok()
+    match folder.join(DATABASE).symlink_metadata() {
+        Ok(_) => true,
+        Err(error) => error.kind() == ErrorKind::PermissionDenied,
+    }
 }
 
 /// Whether a folder has a database, or had one that is gone: then opening it says so, and nothing may

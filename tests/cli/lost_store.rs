@@ -1,6 +1,8 @@
 //! A store whose database is gone: its mark says that there was one, and nothing takes its place unasked.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 
 use crate::stage::Stage;
 
@@ -65,4 +67,29 @@ fn a_lost_store_comes_back_from_a_backup_or_begins_anew_without_its_mark() {
     fs::remove_file(stage.path(".roundgate/roundgate.mark")).unwrap();
     stage.ok("init");
     assert_eq!(stage.events(), 0);
+}
+
+#[test]
+fn a_store_that_somebody_else_keeps_closed_is_not_taken_for_none() {
+    let stage = Stage::new();
+    let mode = |path: &str, mode| {
+        fs::set_permissions(stage.path(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let mut command = stage.cmd("issues list").command();
+    if rustix::process::getuid().is_root() {
+        // Modes mean nothing to root; nobody in particular is held by them.
+        mode("", 0o755);
+        command.uid(65_534).gid(65_534);
+    } else {
+        mode(".roundgate", 0o000);
+    }
+    let output = command.output();
+    mode(".roundgate", 0o700);
+    let Ok(output) = output else {
+        eprintln!("the program is out of reach for others here, so nothing was tried");
+        return;
+    };
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("ermission denied") && !said.contains("no store"), "{said}");
+    assert_eq!(output.status.code(), Some(5), "{said}");
 }
