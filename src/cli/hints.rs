@@ -1,6 +1,6 @@
 //! The way out of each error.
 
-use crate::app::{AppError, ScheduleError};
+use crate::app::{AppError, ScheduleError, place};
 use crate::model::apply::ApplyError;
 use crate::model::issue::Outcome;
 use crate::model::refusal::Refusal;
@@ -54,6 +54,9 @@ pub fn hint(error: &AppError) -> Option<String> {
 
 fn stored(error: &StoreError) -> Option<String> {
     let text = match error {
+        StoreError::Missing { path } if place::is_store(&path.join(place::FOLDER)) => {
+            format!("the store is the folder in it: --store {}", path.join(place::FOLDER).display())
+        }
         StoreError::Missing { path } => format!("roundgate init --store {} makes one", path.display()),
         StoreError::Lost { mark, .. } => format!(
             "nothing was written; roundgate restore FILE --force puts a backup in place; to begin anew, remove {} first",

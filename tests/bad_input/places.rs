@@ -182,3 +182,14 @@ fn the_doctor_does_not_call_a_newer_store_damaged() {
     let said = desk.say("doctor --fix").exit(7).tells(&["has schema 99", "or a newer one"]);
     assert!(!said.err.contains("damaged"), "{}", said.err);
 }
+
+#[test]
+fn a_project_that_is_named_in_place_of_its_store_is_told_from_one_that_has_none() {
+    let desk = Desk::new();
+    fs::create_dir(desk.path("below")).unwrap();
+    let project = desk.path("");
+    let said = desk.say(&format!("--store {} issues list", project.display())).exit(3);
+    let inner = desk.path(".roundgate");
+    said.tells(&["hint: the store is the folder in it: --store ", &inner.display().to_string()]);
+    desk.say(&format!("--store {} issues list", inner.display())).exit(0);
+}
