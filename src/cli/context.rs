@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::env::VarError;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
@@ -81,6 +81,12 @@ impl Context {
         }
     }
 
+    /// Whether a store was found above the current folder, and not named: then it may not be the one that is
+    /// meant.
+    pub fn is_above(&self, folder: &Path) -> Result<bool, AppError> {
+        Ok(self.global.store.is_none() && self.cwd()?.join(place::FOLDER) != folder)
+    }
+
     /// A session at the store.
     pub fn session(&self) -> Result<Session, AppError> {
         let folder = self.store_folder()?;
@@ -120,11 +126,7 @@ impl Context {
     }
 
     /// A session at a store that is open already.
-    pub fn session_at(
-        &self,
-        folder: &std::path::Path,
-        store: impl Store + 'static,
-    ) -> Result<Session, AppError> {
+    pub fn session_at(&self, folder: &Path, store: impl Store + 'static) -> Result<Session, AppError> {
         Ok(Session {
             store: Box::new(store),
             clock: clock()?,

@@ -103,6 +103,9 @@ fn session_or_pretended(context: &Context) -> Result<Opened, AppError> {
 }
 
 fn opened(context: &Context, folder: PathBuf) -> Result<Opened, AppError> {
+    if context.is_above(&folder)? {
+        context.say(&format!("in the store {}", folder.display()));
+    }
     let session = context.session_at(&folder, place::open(&folder, &config::load(&folder)?)?)?;
     Ok(Opened { session, folder, made: false })
 }

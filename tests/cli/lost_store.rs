@@ -93,3 +93,22 @@ fn a_store_that_somebody_else_keeps_closed_is_not_taken_for_none() {
     assert!(said.contains("ermission denied") && !said.contains("no store"), "{said}");
     assert_eq!(output.status.code(), Some(5), "{said}");
 }
+
+#[test]
+fn a_plan_that_is_applied_below_another_store_says_which_it_goes_to() {
+    let stage = Stage::new();
+    let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/plans/quickstart.toml");
+    let below = stage.path("below");
+    fs::create_dir(&below).unwrap();
+    let said = format!("in the store {}\n", stage.path(".roundgate").display());
+    let applied = |line: &str, below| {
+        let mut command = stage.cmd(line).arg(plan).command();
+        let command = if below { command.current_dir(stage.path("below")) } else { &mut command };
+        String::from_utf8(command.output().unwrap().stderr).unwrap()
+    };
+    assert_eq!(applied("plan apply --dry-run", true), said);
+    assert_eq!(applied("plan apply", true), said);
+    assert_eq!(applied("plan apply --json", true), "");
+    assert_eq!(applied("plan apply --store ../.roundgate", true), "");
+    assert_eq!(applied("plan apply", false), "");
+}
