@@ -45,6 +45,9 @@ pub fn hint(error: &AppError) -> Option<String> {
         AppError::Schedule(ScheduleError::NoZone(_)) => {
             "zones are those of the IANA database, with capital letters".to_owned()
         }
+        AppError::Schedule(ScheduleError::OverBefore) => {
+            "--for DURATION lets it go on for longer (90d; cron entries 366d)".to_owned()
+        }
         AppError::Schedule(_) | AppError::Usage(_) | AppError::File { .. } | AppError::Broken { .. } => {
             return None;
         }

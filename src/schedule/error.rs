@@ -18,6 +18,9 @@ pub enum ScheduleError {
     /// No day will ever fit the expression.
     #[error("{0:?} never comes: no day of the calendar fits it")]
     NeverComes(String),
+    /// It is over before it is due.
+    #[error("it would never come: it is over before it is due for the first time")]
+    OverBefore,
     /// Nobody knows the zone.
     #[error("{0:?} is not a time zone; zones have names such as Europe/Berlin or UTC")]
     NoZone(String),

@@ -284,3 +284,23 @@ fn a_daemon_whose_database_is_gone_says_so_and_ends() {
         assert!(ended.stderr.starts_with("error: ") && ended.stderr.contains(said), "{ended:?}");
     }
 }
+
+#[test]
+fn what_would_be_over_before_it_is_due_is_refused() {
+    let gated = Gated::opened(2);
+    let (stage, root) = (&gated.stage, &gated.root);
+    for line in [
+        // The next one is in 2028, and unless told otherwise an entry goes on for 366 days.
+        format!("cron create --root {root} --expr '0 0 29 2 *'"),
+        format!("cron create --root {root} --every 400d"),
+        format!("heartbeats create --root {root} --every 2h --for 1h"),
+    ] {
+        let ran = stage.refused(2, &line);
+        assert!(ran.stderr.contains("it is over before it is due"), "{ran:?}");
+        assert!(ran.stderr.contains("hint: --for DURATION"), "{ran:?}");
+    }
+    let entry = stage.id(&format!("cron create --root {root} --expr '0 0 29 2 *' --for 1000d"));
+    assert!(stage.json(&format!("cron get {entry}"))["next_due_at"].is_i64());
+    let daily = stage.id(&format!("cron create --root {root} --expr @daily"));
+    stage.refused(2, &format!("cron update {daily} --expr '0 0 29 2 *'"));
+}

@@ -139,10 +139,20 @@ pub fn create(session: &mut Session, new: New) -> Result<Changed<HeartbeatView>,
             created_at: work.now,
         };
         schedule::check(&heartbeat, work.now)?;
+        comes(&heartbeat, work.now)?;
         let id = heartbeat.id.clone();
         work.apply(&act::create(&work.snapshot, heartbeat)?)?;
         shown(work, &id)
     })
+}
+
+/// Refuses what would be over before it is due for the first time.
+fn comes(heartbeat: &Heartbeat, now: Millis) -> Result<(), AppError> {
+    let never = schedule::due(heartbeat, None, now, false)?.next.is_none();
+    match heartbeat.rhythm {
+        Rhythm::Every { .. } | Rhythm::Cron { .. } if never => Err(ScheduleError::OverBefore.into()),
+        _ => Ok(()),
+    }
 }
 
 /// How a kind's group of commands is called.
@@ -275,6 +285,9 @@ pub fn update(
             ..before.clone()
         };
         schedule::check(&after, work.now)?;
+        if after.rhythm != before.rhythm {
+            comes(&Heartbeat { anchor: work.now, last_run: None, ..after.clone() }, work.now)?;
+        }
         Ok(act::update(before, after, work.now)?)
     })
 }
