@@ -29,7 +29,7 @@ pub enum HeartbeatsCommand {
     Update(UpdateArgs),
     /// Let a heartbeat beat, from now on
     Enable(NamedArgs),
-    /// Keep a heartbeat from beating, and ticks over all from its root
+    /// Keep a heartbeat from beating, and tick --all from its root; cron entries still come
     Disable(DisableArgs),
     /// Tick its root once, now
     Trigger(TriggerArgs),
@@ -221,7 +221,15 @@ pub fn run(context: &Context, command: HeartbeatsCommand) -> Result<u8, AppError
             &heartbeats::enable(&mut context.session_to_write()?, KIND, &args.id)?,
         ),
         HeartbeatsCommand::Disable(args) => {
-            let done = heartbeats::disable(&mut context.session_to_write()?, KIND, &args.id, &args.reason)?;
+            let mut session = context.session_to_write()?;
+            let done = heartbeats::disable(&mut session, KIND, &args.id, &args.reason)?;
+            let root = &done.value.root;
+            for entry in heartbeats::list(&session, HeartbeatKind::Cron, Some(root), Some(true))? {
+                context.say(&format!(
+                    "{} still ticks {root}; roundgate cron disable {0} keeps it from that",
+                    entry.id
+                ));
+            }
             changed(context, "disabled", &done)
         }
         HeartbeatsCommand::Trigger(args) => triggered(

@@ -304,3 +304,19 @@ fn what_would_be_over_before_it_is_due_is_refused() {
     let daily = stage.id(&format!("cron create --root {root} --expr @daily"));
     stage.refused(2, &format!("cron update {daily} --expr '0 0 29 2 *'"));
 }
+
+#[test]
+fn disabling_a_heartbeat_names_what_still_ticks_its_root() {
+    let gated = Gated::opened(2);
+    let (stage, root) = (&gated.stage, &gated.root);
+    stage.ok(&format!("heartbeats create --root {root}"));
+    let entry = stage.id(&format!("cron create --root {root} --expr @daily"));
+    let said = stage.cmd(&format!("heartbeats disable {root}")).run().stderr;
+    assert_eq!(
+        said,
+        format!("{entry} still ticks {root}; roundgate cron disable {entry} keeps it from that\n")
+    );
+    stage.ok(&format!("cron disable {entry}"));
+    stage.ok(&format!("heartbeats enable {root}"));
+    assert_eq!(stage.cmd(&format!("heartbeats disable {root}")).run().stderr, "");
+}
