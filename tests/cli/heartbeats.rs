@@ -238,7 +238,13 @@ fn one_daemon_is_enough_and_it_ends_when_asked() {
     let gated = Gated::opened(2);
     let stage = &gated.stage;
     stage.ok(&format!("heartbeats create --root {} --every 1h", gated.root));
+    let shown = |line: &str| stage.json(line);
+    let get = format!("heartbeats get {}", gated.root);
+    assert!(stage.ok(&get).contains("  runner     not running\n"));
     let daemon = started(stage);
+    assert_eq!(shown(&get)["runner_pid"], daemon.id());
+    assert_eq!(shown("heartbeats list")[0]["runner_pid"], daemon.id());
+    assert!(stage.ok("heartbeats list").ends_with(&format!("runner: up (pid {})\n", daemon.id())));
     let second: Ran = stage.cmd("heartbeats run --once --json").run();
     assert_eq!((second.exit, second.error()["code"].as_str().unwrap()), (4, "clock_runs"));
     let pid = rustix::process::Pid::from_child(&daemon);

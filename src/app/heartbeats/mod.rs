@@ -13,5 +13,5 @@ pub use keep::{
     CRON_LASTS, HEARTBEAT_LASTS, INTERVAL, New, Update, When, create, delete, disable, enable, get, list,
     trigger, update,
 };
-pub use seen::{Lock, Seen};
+pub use seen::{Lock, Seen, runner_of};
 pub use view::{CeilingView, HaltedView, HeartbeatView, TriggeredView};

@@ -5,14 +5,16 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use crate::app::AppError;
-use crate::model::issue::Millis;
+use crate::model::issue::{Millis, Process};
 use crate::model::record::HeartbeatId;
+use crate::runner::{self, Liveness};
 
 /// The file's name inside the store's folder.
 const FILE: &str = "heartbeats.seen";
@@ -48,6 +50,11 @@ impl Seen {
         write().map_err(|source| AppError::File { what, source })
     }
 
+    /// The latest due time that was ticked for, as a reader of a view names it.
+    pub fn ticked(&self, id: &str) -> Option<Millis> {
+        id.parse().ok().and_then(|id| self.last(&id))
+    }
+
     /// The latest due time that was ticked for, if anybody remembers.
     pub fn last(&self, id: &HeartbeatId) -> Option<Millis> {
         self.last.get(id).copied()
@@ -80,7 +87,10 @@ impl Lock {
         let failed = |source| AppError::File { what: format!("lock {}", path.display()), source };
         let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Lock { _file: file }),
+            Ok(()) => {
+                name_holder(&file).map_err(failed)?;
+                Ok(Lock { _file: file })
+            }
             Err(error) => {
                 let source = std::io::Error::from(error);
                 if source.kind() == ErrorKind::WouldBlock {
@@ -90,4 +100,19 @@ impl Lock {
             }
         }
     }
+}
+
+/// Writes down who has the lock, for whoever only wants to know: asking for the lock itself, even for a
+/// moment, could keep it from one who starts just then.
+fn name_holder(file: &File) -> std::io::Result<()> {
+    let line = serde_json::to_string(&runner::this_process())?;
+    file.set_len(0)?;
+    file.write_all_at(line.as_bytes(), 0)
+}
+
+/// The number of the process that ticks what is due at a store, if one does.
+pub fn runner_of(folder: &Path) -> Option<u32> {
+    let text = fs::read_to_string(folder.join(LOCK)).ok()?;
+    let process: Process = serde_json::from_str(&text).ok()?;
+    (runner::liveness(&process) == Liveness::Alive).then_some(process.pid)
 }

@@ -1,10 +1,13 @@
 //! Heartbeats and cron entries for people and programs.
 
-use crate::app::heartbeats::{HeartbeatView, TriggeredView};
+use serde::Serialize;
+
+use crate::app::heartbeats::{HeartbeatView, Seen, TriggeredView, runner_of};
 use crate::app::{AppError, Changed, config};
 use crate::cli::context::Context;
 use crate::cli::output::line;
 use crate::cli::render::{RowsArgs, moment, table};
+use crate::model::issue::Millis;
 
 /// When it is due, in a few words.
 fn rhythm(view: &HeartbeatView) -> String {
@@ -25,10 +28,45 @@ fn maybe(at: Option<i64>) -> String {
     at.map_or("-".to_owned(), moment)
 }
 
+/// A heartbeat, and what is known beside the store of whoever ticks it.
+#[derive(Serialize)]
+struct Watched<'v> {
+    #[serde(flatten)]
+    view: &'v HeartbeatView,
+    /// The latest due time that was ticked for, idle or not, in epoch milliseconds.
+    last_tick_at: Option<Millis>,
+    /// The process that ticks what is due at this store, if one does.
+    runner_pid: Option<u32>,
+}
+
+/// What lies beside the store.
+struct Beside {
+    seen: Seen,
+    runner_pid: Option<u32>,
+}
+
+impl Beside {
+    fn of(context: &Context) -> Result<Beside, AppError> {
+        let folder = context.store_folder()?;
+        Ok(Beside { seen: Seen::load(&folder), runner_pid: runner_of(&folder) })
+    }
+
+    fn watched<'v>(&self, view: &'v HeartbeatView) -> Watched<'v> {
+        let last_tick_at = view.last_run_at.max(self.seen.ticked(&view.id));
+        Watched { view, last_tick_at, runner_pid: self.runner_pid }
+    }
+
+    fn runner(&self) -> String {
+        self.runner_pid.map_or("not running".to_owned(), |pid| format!("up (pid {pid})"))
+    }
+}
+
 /// A table of them.
 pub fn listed(context: &Context, found: &[HeartbeatView], rows: RowsArgs) -> Result<u8, AppError> {
+    let beside = Beside::of(context)?;
     if context.json() {
-        context.print_json(&found[..rows.shown_in_json(found.len())].to_vec())?;
+        let shown = found[..rows.shown_in_json(found.len())].iter();
+        context.print_json(&shown.map(|view| beside.watched(view)).collect::<Vec<_>>())?;
         return Ok(0);
     }
     let cells = found.iter().map(|view| {
@@ -47,13 +85,18 @@ pub fn listed(context: &Context, found: &[HeartbeatView], rows: RowsArgs) -> Res
         rows,
         "there is none",
     ));
+    if !found.is_empty() {
+        context.line(&format!("runner: {}", beside.runner()));
+    }
     Ok(0)
 }
 
 /// One of them in full.
 pub fn one(context: &Context, view: &HeartbeatView) -> Result<u8, AppError> {
+    let beside = Beside::of(context)?;
+    let watched = beside.watched(view);
     if context.json() {
-        context.print_json(view)?;
+        context.print_json(&watched)?;
         return Ok(0);
     }
     context.line(&format!("{}  {}", view.id, line(&view.title)));
@@ -74,7 +117,8 @@ pub fn one(context: &Context, view: &HeartbeatView) -> Result<u8, AppError> {
     let ticks = view.ceiling.max_ticks.map_or(String::new(), |ticks| format!(", or {ticks} due times"));
     field("ceiling", &format!("{}{ticks}", moment(view.ceiling.ends_at)));
     field("overlap", &view.overlap);
-    field("last run", &maybe(view.last_run_at));
+    field("last tick", &maybe(watched.last_tick_at));
+    field("runner", &beside.runner());
     if let Some(gap) = &view.last_gap {
         let more = if gap.at_least { "at least " } else { "" };
         let (first, last) = (moment(gap.first), moment(gap.last));
