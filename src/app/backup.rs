@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use chrono::DateTime;
 use serde::Serialize;
 
+use super::heartbeats::runner_of;
 use super::{AppError, config, place};
 use crate::model::issue::Millis;
-use crate::store::sqlite;
+use crate::store::{StoreError, sqlite};
 
 /// What `backup` prints.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -60,7 +61,10 @@ pub fn restore(folder: &Path, file: &Path, force: bool, now: Millis) -> Result<R
     let aside = force.then(|| free_name(folder, "before-restore", now));
     // The store may be in any state, and so may its configuration.
     let options = place::options(&config::load(folder).unwrap_or_default());
-    let done = sqlite::restore(folder, file, aside.as_deref(), &options)?;
+    let done = sqlite::restore(folder, file, aside.as_deref(), &options).map_err(|error| match error {
+        StoreError::Busy { waited_ms } => AppError::InUse { waited_ms, clock: runner_of(folder) },
+        other => other.into(),
+    })?;
     Ok(RestoreView { store: folder.to_owned(), revision: done.revision, kept: done.aside })
 }
 

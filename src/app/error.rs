@@ -100,6 +100,16 @@ pub enum AppError {
     /// Another process ticks what is due at this store.
     #[error("another heartbeats run is at work on {}", .0.display())]
     ClockRuns(PathBuf),
+    /// What must have the store to itself found others who have it open.
+    #[error(
+        "others have the store open, idle or not: waited {waited_ms} ms to be alone with it; nothing was written"
+    )]
+    InUse {
+        /// How long was waited, in milliseconds.
+        waited_ms: u64,
+        /// The process that ticks what is due there, if one does.
+        clock: Option<u32>,
+    },
     /// While a process was at work, another database took the place of its own.
     #[error("another database is in {} now: this process went on in the old one no further", .0.display())]
     DatabaseReplaced(PathBuf),
@@ -193,6 +203,7 @@ impl AppError {
             | AppError::NoWorker { .. } => 2,
             AppError::PlanConflict(_) => 5,
             AppError::DatabaseReplaced(_) => 7,
+            AppError::InUse { .. } => 6,
             AppError::File { source, .. } => match source.kind() {
                 ErrorKind::NotFound => 3,
                 ErrorKind::InvalidData | ErrorKind::IsADirectory | ErrorKind::NotADirectory => 2,
@@ -207,7 +218,7 @@ impl AppError {
     pub fn code(&self) -> &'static str {
         match self {
             AppError::Refusal(refusal) => refusal.code(),
-            AppError::Store(StoreError::Busy { .. }) => "busy",
+            AppError::Store(StoreError::Busy { .. }) | AppError::InUse { .. } => "busy",
             AppError::Store(StoreError::Missing { .. }) | AppError::NoStore(_) => "no_store",
             AppError::Store(StoreError::Lost { .. }) => "store_lost",
             AppError::Store(StoreError::Exists { .. }) => "store_exists",
@@ -243,6 +254,6 @@ impl AppError {
 
     /// Whether the same call may succeed later without anything else being done.
     pub fn retryable(&self) -> bool {
-        matches!(self, AppError::Store(StoreError::Busy { .. }))
+        matches!(self, AppError::Store(StoreError::Busy { .. }) | AppError::InUse { .. })
     }
 }

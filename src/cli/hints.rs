@@ -41,6 +41,14 @@ pub fn hint(error: &AppError) -> Option<String> {
             "nothing was done now; roundgate log shows what was done then".to_owned()
         }
         AppError::ClockRuns(_) => "one is enough: it ticks every heartbeat that is due".to_owned(),
+        AppError::InUse { clock: Some(pid), .. } => {
+            format!(
+                "stop roundgate heartbeats run (process {pid}) and whatever else has it open, and try again"
+            )
+        }
+        AppError::InUse { clock: None, .. } => {
+            "stop whatever has it open (roundgate run, heartbeats run), and try again".to_owned()
+        }
         AppError::DatabaseReplaced(_) => "start it again: then it works on the one that is there".to_owned(),
         AppError::Schedule(ScheduleError::NoZone(_)) => {
             "zones are those of the IANA database, with capital letters".to_owned()

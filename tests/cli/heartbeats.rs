@@ -326,3 +326,19 @@ fn disabling_a_heartbeat_names_what_still_ticks_its_root() {
     stage.ok(&format!("heartbeats enable {root}"));
     assert_eq!(stage.cmd(&format!("heartbeats disable {root}")).run().stderr, "");
 }
+
+#[test]
+fn a_restore_beside_a_daemon_says_what_to_stop() {
+    let gated = Gated::opened(2);
+    let stage = &gated.stage;
+    stage.ok("backup kept.db");
+    let mut daemon = started(stage);
+    let refused = stage.cmd("restore kept.db --force --json").run();
+    let error = refused.error();
+    assert_eq!((refused.exit, &error["code"], &error["retryable"]), (6, &json!("busy"), &json!(true)));
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.contains(&format!("heartbeats run (process {})", daemon.id())), "{hint}");
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    stage.ok("restore kept.db --force");
+}
