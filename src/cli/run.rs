@@ -173,7 +173,29 @@ fn seconds(elapsed: Duration) -> String {
     format!("{}s", elapsed.as_secs())
 }
 
+/// The first line; with it the last of what it announces, as of what a worker printed.
 fn first_line(text: &str) -> String {
-    let first = text.lines().next().unwrap_or_default();
-    if first.is_empty() { String::new() } else { format!(": {}", line(first)) }
+    let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    match lines.last().filter(|_| first.ends_with(':')) {
+        _ if first.is_empty() => String::new(),
+        Some(last) => format!(": {} {}", line(first), line(last.trim_start())),
+        None => format!(": {}", line(first)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_line;
+
+    #[test]
+    fn a_line_that_announces_more_is_followed_by_the_last_of_it() {
+        assert_eq!(first_line(""), "");
+        assert_eq!(first_line("done: all of it\nsecond"), ": done: all of it");
+        assert_eq!(
+            first_line("its stderr ended with:\nwarning\n  no such file\n\n"),
+            ": its stderr ended with: no such file"
+        );
+        assert_eq!(first_line("nothing follows:"), ": nothing follows:");
+    }
 }

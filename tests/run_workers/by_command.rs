@@ -14,7 +14,8 @@ fn an_attempt_that_closed_its_issue_by_command_has_closed_it_whatever_it_prints(
             {after}"#
         );
         let world = world(&script, "");
-        world.run(0);
+        let said = world.run(0);
+        assert!(!said.stderr.contains("taken away"), "{after}: {said:#?}");
         assert_eq!(steps(&world), ["a attempt 1", "a review 1"], "{after}");
         let attempt = issue(&world, "Attempt 1: Goal a");
         assert_eq!(attempt.state.outcome(), Some(Outcome::Success), "{after}");

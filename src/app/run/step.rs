@@ -29,6 +29,8 @@ pub enum StepEnd {
     Stopped,
     /// The issue was taken from the worker while it worked.
     TakenAway,
+    /// The issue was closed by command, by its worker or with something above it: its outcome.
+    Closed(Outcome),
 }
 
 /// Everything a step needs to know beside the session.
@@ -61,7 +63,19 @@ pub fn run_step(
     session.actor = actor_in_role(&base, plan.role.as_str())?;
     let end = claimed(session, plan, interrupted, progress);
     session.actor = base;
-    end
+    match end? {
+        StepEnd::TakenAway => not_held(session, plan),
+        end => Ok(end),
+    }
+}
+
+/// Why the run does not hold the issue any more.
+fn not_held(session: &Session, plan: &StepPlan<'_>) -> Result<StepEnd, AppError> {
+    session.look(|snapshot| {
+        let issue = snapshot.graph().get(&plan.issue);
+        let outcome = issue.and_then(|issue| issue.state.outcome());
+        Ok(outcome.map_or(StepEnd::TakenAway, StepEnd::Closed))
+    })
 }
 
 fn claimed(

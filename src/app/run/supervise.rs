@@ -180,6 +180,10 @@ fn step(
         StepEnd::Done(word, said) => StepEndView { word: word.clone(), why: said.clone() },
         StepEnd::Failed(why) => StepEndView { word: "failed step".to_owned(), why: why.clone() },
         StepEnd::Stopped => StepEndView { word: "stopped".to_owned(), why: String::new() },
+        StepEnd::Closed(outcome) => StepEndView {
+            word: outcome.to_string(),
+            why: "closed by command while its worker was at it".to_owned(),
+        },
         StepEnd::TakenAway => StepEndView {
             word: "taken away".to_owned(),
             why: "this run does not hold it any more".to_owned(),
