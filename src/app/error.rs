@@ -175,6 +175,7 @@ impl AppError {
                 Class::NotFound => 3,
                 Class::Conflict => 4,
                 Class::Refused => 5,
+                Class::NotYet => 6,
             },
             AppError::Store(error) => match error {
                 StoreError::Busy { .. } => 6,
@@ -254,6 +255,10 @@ impl AppError {
 
     /// Whether the same call may succeed later without anything else being done.
     pub fn retryable(&self) -> bool {
-        matches!(self, AppError::Store(StoreError::Busy { .. }) | AppError::InUse { .. })
+        match self {
+            AppError::Refusal(refusal) => refusal.class() == Class::NotYet,
+            AppError::Store(StoreError::Busy { .. }) | AppError::InUse { .. } => true,
+            _ => false,
+        }
     }
 }

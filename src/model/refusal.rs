@@ -19,6 +19,8 @@ pub enum Class {
     Conflict,
     /// The rules forbid it.
     Refused,
+    /// There is nothing to be done yet: the same call may find something later.
+    NotYet,
 }
 
 /// Why an act is refused.
@@ -358,6 +360,7 @@ impl Refusal {
             | Refusal::HasHeartbeat { .. }
             | Refusal::RoundEnded(_)
             | Refusal::Shape(ApplyError::EdgeExists(_) | ApplyError::IdTaken(_)) => Class::Conflict,
+            Refusal::NothingReady(_) => Class::NotYet,
             _ => Class::Refused,
         }
     }
@@ -380,6 +383,7 @@ impl Refusal {
                 Class::NotFound => "not_found",
                 Class::Conflict => "conflict",
                 Class::Refused => "refused",
+                Class::NotYet => "not_yet",
             },
         }
     }

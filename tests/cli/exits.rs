@@ -43,7 +43,11 @@ fn who_came_second_to_a_claim_is_told_who_came_first() {
     let id = stage.id("issues create 'Write it'");
     stage.cmd(&format!("issues claim {id}")).by("bob").show();
     stage.cmd(&format!("issues claim {id}")).by("carla").refused(4);
-    stage.cmd("issues claim --next").by("carla").refused(5);
+    let nothing = stage.cmd("issues claim --next").by("carla");
+    let error = nothing.refused(6);
+    assert!(error.stderr.contains("nothing is ready"));
+    let error = stage.cmd("issues claim --next --json").by("carla").run().error();
+    assert_eq!((&error["code"], &error["retryable"]), (&"nothing_ready".into(), &true.into()));
     stage.cmd(&format!("issues claim {id}")).by("bob").show();
     stage.cmd(&format!("issues close {id} --epoch 7")).by("bob").refused(4);
     stage.cmd(&format!("issues release {id}")).by("carla").refused(4);

@@ -79,7 +79,7 @@ fn who_worked_on_an_attempt_judges_it_by_none_of_the_ways() {
         gated.stage.cmd(&way.replace("REVIEW", &review)).by("worker").refused(5);
     }
     gated.stage.cmd(&format!("issues claim {review}")).by("worker").refused(5);
-    gated.stage.cmd("issues claim --next --role review").by("worker").refused(5);
+    gated.stage.cmd("issues claim --next --role review").by("worker").refused(6);
     assert_snapshot!(gated.stage.transcript());
 }
 
