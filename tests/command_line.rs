@@ -214,3 +214,29 @@ fn what_ended_badly_neither_hides_its_questions_nor_asks_for_ticks() {
     let ticked = desk.prints(&["tick", "--all", "--json"]);
     assert!(!ticked.contains(&alone), "{ticked}");
 }
+
+#[test]
+fn an_empty_variable_says_as_much_as_none() {
+    let desk = Desk::new();
+    let mut command = desk.command(&["issues", "create", "Work", "--json"]);
+    for name in ["STORE", "ACTOR", "OPERATION", "NOW", "SEED"] {
+        command.env(format!("ROUNDGATE_{name}"), "");
+    }
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let log = parsed(desk.prints(&["log", "--json"]).as_bytes());
+    assert_eq!(log[0]["actor"], "ann");
+    // What is named as a flag is meant, empty or not.
+    assert_eq!(desk.runs(&["issues", "list", "--as", ""]).status.code(), Some(2));
+}
+
+#[test]
+fn nobody_acts_under_the_name_of_the_engine() {
+    let desk = Desk::new();
+    let refused = desk.runs(&["issues", "create", "Work", "--as", "roundgate", "--json"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let mut command = desk.command(&["issues", "create", "Work", "--json"]);
+    assert!(command.env("LOGNAME", "roundgate").output().unwrap().status.success());
+    let log = parsed(desk.prints(&["log", "--json"]).as_bytes());
+    assert!(log[0]["actor"].as_str().unwrap().starts_with("uid:"), "{log}");
+}

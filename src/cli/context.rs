@@ -16,13 +16,17 @@ use crate::model::id::Actor;
 use crate::model::operation::OperationId;
 use crate::store::Store;
 
+/// The global arguments that an environment variable can give, with its name.
+pub const GLOBAL_VARIABLES: [(&str, &str); 3] =
+    [("store", "ROUNDGATE_STORE"), ("actor", "ROUNDGATE_ACTOR"), ("operation", "ROUNDGATE_OPERATION")];
+
 /// Flags that every command takes.
 #[derive(Debug, Clone, Args)]
 pub struct GlobalArgs {
     /// The store's folder; otherwise the nearest .roundgate at or above the current folder
     #[arg(long, global = true, env = "ROUNDGATE_STORE", value_name = "FOLDER")]
     pub store: Option<PathBuf>,
-    /// Who acts; otherwise the login name
+    /// Who acts; otherwise LOGNAME or USER
     #[arg(long = "as", global = true, env = "ROUNDGATE_ACTOR", value_name = "ACTOR")]
     pub actor: Option<String>,
     /// Names this call: a retry with the same name applies once, and prints what the first did
@@ -149,10 +153,17 @@ impl Context {
                 .map_err(|source| AppError::BadActor { text: text.chars().take(60).collect(), source })
         };
         if let Some(named) = &self.global.actor {
-            return parse(named);
+            return match parse(named)? {
+                engine if engine == Actor::engine() => Err(AppError::Usage(format!(
+                    "{engine} is what the log calls the engine itself; act under another name"
+                ))),
+                actor => Ok(actor),
+            };
         }
         let login = ["LOGNAME", "USER"].iter().find_map(|name| std::env::var(name).ok());
-        if let Some(actor) = login.and_then(|name| name.parse::<Actor>().ok()) {
+        let login = login.and_then(|name| name.parse::<Actor>().ok());
+        // A user of the system may well have the engine's name, and is told from it by number.
+        if let Some(actor) = login.filter(|actor| *actor != Actor::engine()) {
             return Ok(actor);
         }
         parse(&format!("uid:{}", rustix::process::getuid().as_raw()))
@@ -214,6 +225,7 @@ impl Context {
 fn number(name: &str) -> Result<Option<u64>, AppError> {
     match std::env::var(name) {
         Err(VarError::NotPresent) => Ok(None),
+        Ok(text) if text.is_empty() => Ok(None),
         Err(VarError::NotUnicode(text)) => {
             Err(AppError::Usage(format!("{name} must be a whole number, not {text:?}")))
         }

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use clap::builder::Resettable;
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::context::{Context, GlobalArgs};
+use super::context::{Context, GLOBAL_VARIABLES, GlobalArgs};
 use super::output::{self, Failure};
 use super::{
     asks, backup, compact, config, cron, doctor, forum, graph, heartbeats, import, init, issues, log, plan,
@@ -103,7 +104,7 @@ pub fn main() -> ExitCode {
 
 /// Runs one command line, the program's name first, and gives the exit code.
 pub fn run_line(arguments: &[OsString]) -> u8 {
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match parse(arguments) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, arguments),
     };
@@ -118,6 +119,17 @@ pub fn run_line(arguments: &[OsString]) -> u8 {
             failure.exit
         }
     }
+}
+
+/// An empty variable says as much as none.
+fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let mut command = Cli::command();
+    for (argument, variable) in GLOBAL_VARIABLES {
+        if std::env::var_os(variable).is_some_and(|value| value.is_empty()) {
+            command = command.mut_arg(argument, |argument| argument.env(Resettable::Reset));
+        }
+    }
+    Cli::from_arg_matches(&command.try_get_matches_from(arguments)?)
 }
 
 /// Clap's own errors, as JSON when JSON was asked for.
@@ -185,7 +197,7 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, AppError> {
         Command::Config(command) => config::run(context, command),
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            let mut cli = <Cli as clap::CommandFactory>::command();
+            let mut cli = Cli::command();
             clap_complete::generate(shell, &mut cli, "roundgate", &mut script);
             context.print(&String::from_utf8_lossy(&script));
             Ok(0)
