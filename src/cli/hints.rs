@@ -14,13 +14,18 @@ pub fn hint(error: &AppError) -> Option<String> {
         AppError::NoIssue(_) | AppError::BadId { .. } => {
             "roundgate issues list --all shows every issue".to_owned()
         }
-        AppError::Ambiguous { .. } => "give more of the id".to_owned(),
+        AppError::Ambiguous { prefix, candidates } => {
+            match candidates.iter().any(|candidate| candidate.starts_with(prefix.as_str())) {
+                true => "give more of the id".to_owned(),
+                false => "name the one that is meant by its own id".to_owned(),
+            }
+        }
         AppError::NoStore(_) => {
             "roundgate init makes one here; --store or ROUNDGATE_STORE names another".to_owned()
         }
         AppError::StoreInPlace(_) => "--force keeps it aside under another name".to_owned(),
         AppError::BadActor { .. } => "name the actor with --as or ROUNDGATE_ACTOR".to_owned(),
-        AppError::Plan { .. } => "roundgate plan check FILE checks a plan without applying it".to_owned(),
+        AppError::Plan { .. } => "mend what is named there; nothing was applied".to_owned(),
         AppError::PlanConflict(_) => {
             "give the changed goal a new key, or answer and finish the old one first".to_owned()
         }
@@ -131,6 +136,12 @@ fn refused(refusal: &Refusal) -> Option<String> {
         }
         Refusal::SelfReview { .. } => {
             "let somebody else judge it (--as NAME), or open the scope with --allow-self-review".to_owned()
+        }
+        Refusal::AlreadyJudged { review, used: true, .. } => {
+            format!("a tick has acted on it; roundgate rounds show {review} shows what came of it")
+        }
+        Refusal::AlreadyAnswered { ask, used: true, .. } => {
+            format!("a tick has acted on it; roundgate issues history {ask} shows what came of it")
         }
         Refusal::AlreadyJudged { review, by, .. } => {
             format!("until a tick acts on it, {by} may withdraw it: roundgate rounds withdraw {review}")

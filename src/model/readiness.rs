@@ -73,7 +73,9 @@ impl Hindrance {
             }
             Hindrance::UnresolvedChild(child) => format!("its child {child} is not resolved"),
             Hindrance::Finished => "something above it has ended, and nothing starts below that".to_owned(),
-            Hindrance::WaitsForTick => "its policy has not opened it yet; the next tick does".to_owned(),
+            Hindrance::WaitsForTick => {
+                "its policy has not opened it yet; a tick does once nothing else is in its way".to_owned()
+            }
             Hindrance::Judged => "its verdict is recorded; the next tick acts on it".to_owned(),
         }
     }

@@ -145,6 +145,8 @@ pub enum Refusal {
         opinion: Opinion,
         /// Who gave it.
         by: Actor,
+        /// Whether a tick has acted on it.
+        used: bool,
     },
     /// A tick has acted on the verdict.
     #[error("a tick has already acted on the round of {0}")]
@@ -169,6 +171,8 @@ pub enum Refusal {
         choice: String,
         /// Who answered.
         by: Actor,
+        /// Whether a tick has acted on it.
+        used: bool,
     },
     /// The ask is settled, or went away with what is above it.
     #[error("{0} is settled: there is nothing left to decide")]

@@ -89,3 +89,26 @@ fn exit_status_is_12_when_nobody_can_move() {
     stage.cmd("tick --root odd-1 --exit-status").show();
     assert_snapshot!(stage.transcript());
 }
+
+#[test]
+fn a_hint_does_not_offer_what_is_over() {
+    let (gated, ask, _) = Gated::escalated();
+    let stage = &gated.stage;
+    let review = gated.rounds()["rounds"][0]["review"].as_str().unwrap().to_owned();
+    let ran = stage.refused(4, &format!("rounds verdict {review} pass"));
+    assert!(ran.stderr.contains("a tick has acted on it; roundgate rounds show"), "{ran:?}");
+    stage.ok(&format!("answer {ask} abandon"));
+    let ran = stage.refused(4, &format!("answer {ask} accept"));
+    assert!(ran.stderr.contains("until a tick acts on it, ana may withdraw it"), "{ran:?}");
+    stage.ok(&format!("tick --root {}", gated.root));
+    let ran = stage.refused(4, &format!("answer {ask} accept"));
+    assert!(ran.stderr.contains("a tick has acted on it; roundgate issues history"), "{ran:?}");
+    for _ in 0..2 {
+        stage.ok(&format!("cron create --root {} --every 6h", gated.root));
+    }
+    let ran = stage.refused(4, &format!("cron get {}", gated.root));
+    assert!(ran.stderr.contains("hint: name the one that is meant by its own id"), "{ran:?}");
+    stage.write("plan.toml", "[root]\n");
+    let ran = stage.refused(2, "plan check plan.toml");
+    assert!(ran.stderr.contains("hint: mend what is named there"), "{ran:?}");
+}

@@ -132,7 +132,8 @@ fn the_first_answer_wins_the_same_is_no_change_and_another_a_conflict() {
     let mut stage = asked();
     assert_eq!(stage.answer("t-3", "accept"), Ok(true));
     assert_eq!(stage.answer("t-3", "accept"), Ok(false));
-    let first = Refusal::AlreadyAnswered { ask: id("t-3"), choice: "accept".into(), by: who("hugh") };
+    let first =
+        Refusal::AlreadyAnswered { ask: id("t-3"), choice: "accept".into(), by: who("hugh"), used: false };
     assert_eq!(stage.answer("t-3", "abandon"), Err(first));
 }
 

@@ -206,7 +206,7 @@ fn the_first_verdict_stands_the_same_is_no_change_and_another_a_conflict() {
     let mut stage = attempted();
     assert_eq!(stage.judge("t-2", Pass, "bob"), Ok(true));
     assert_eq!(stage.judge("t-2", Pass, "cy"), Ok(false));
-    let other = Refusal::AlreadyJudged { review: id("t-2"), opinion: Pass, by: who("bob") };
+    let other = Refusal::AlreadyJudged { review: id("t-2"), opinion: Pass, by: who("bob"), used: false };
     assert_eq!(stage.judge("t-2", NeedsWork, "cy"), Err(other));
 }
 

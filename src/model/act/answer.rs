@@ -28,6 +28,7 @@ pub fn answer(snapshot: &Snapshot, id: &IssueId, answer: Answer) -> Result<Vec<P
             ask: id.clone(),
             choice: first.choice.clone(),
             by: first.by.clone(),
+            used: snapshot.graph().get(id).is_some_and(|issue| issue.state.closed()),
         });
     }
     open(snapshot, id)?;

@@ -33,7 +33,7 @@ pub fn judge(
             return Ok(Vec::new());
         }
         if first.opinion != verdict.opinion || first.by != verdict.by {
-            return Err(already(review, first));
+            return Err(already(round, first));
         }
     }
     if round.end.is_some() {
@@ -112,8 +112,13 @@ fn reviewed<'s>(snapshot: &'s Snapshot, review: &IssueId) -> Result<&'s Round, R
     snapshot.review_round(review).ok_or_else(|| Refusal::NotAReview(review.clone()))
 }
 
-fn already(review: &IssueId, first: &Verdict) -> Refusal {
-    Refusal::AlreadyJudged { review: review.clone(), opinion: first.opinion, by: first.by.clone() }
+fn already(round: &Round, first: &Verdict) -> Refusal {
+    Refusal::AlreadyJudged {
+        review: round.review.clone(),
+        opinion: first.opinion,
+        by: first.by.clone(),
+        used: round.end.is_some(),
+    }
 }
 
 /// The opinion that closing a review by hand expresses, if closing it so is allowed.
