@@ -240,3 +240,25 @@ fn nobody_acts_under_the_name_of_the_engine() {
     let log = parsed(desk.prints(&["log", "--json"]).as_bytes());
     assert!(log[0]["actor"].as_str().unwrap().starts_with("uid:"), "{log}");
 }
+
+#[test]
+fn where_there_are_two_ways_an_error_names_both() {
+    let desk = Desk::new();
+    for (line, ways) in [
+        (&["tick"][..], "<--root <ID>|--all>"),
+        (&["issues", "claim"], "<ID|--next>"),
+        (&["run"], "<PLAN|--root <ID>>"),
+    ] {
+        let output = desk.runs(line);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(ways), "{ways}: {said}");
+    }
+    for both in [
+        &["tick", "--all", "--root", "rg-a"][..],
+        &["issues", "claim", "rg-a", "--next"],
+        &["run", "p", "--root", "r"],
+    ] {
+        assert_eq!(desk.runs(both).status.code(), Some(2), "{both:?}");
+    }
+}

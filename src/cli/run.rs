@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde_json::json;
 
 use super::context::Context;
@@ -17,9 +17,9 @@ use crate::app::validate::validate;
 use crate::app::{AppError, asks, plan, resolve_root};
 
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("which").required(true).args(["plan", "root"])))]
 pub struct RunArgs {
     /// The plan (TOML)
-    #[arg(required_unless_present = "root", conflicts_with = "root")]
     plan: Option<PathBuf>,
     /// The root of a plan that was applied before, or an issue below it
     #[arg(long, value_name = "ID")]

@@ -1,6 +1,6 @@
 //! `roundgate tick`
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde::Serialize;
 
 use super::context::Context;
@@ -16,9 +16,10 @@ const HUMAN: u8 = 11;
 const STUCK: u8 = 12;
 
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("which").required(true).args(["root", "all"])))]
 pub struct TickArgs {
     /// The root's id or a unique prefix
-    #[arg(long, value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
+    #[arg(long, value_name = "ID")]
     root: Option<String>,
     /// Each root that has a policy or a container still to move
     #[arg(long)]

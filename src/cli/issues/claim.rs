@@ -1,6 +1,6 @@
 //! `roundgate issues claim`, `renew` and `release`
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::words::{RoleArg, acted};
 use crate::app::issues::{self, Claiming, Filter};
@@ -12,9 +12,9 @@ use crate::model::issue::Millis;
 use crate::model::tag::Tag;
 
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("which").required(true).args(["id", "next"])))]
 pub struct ClaimArgs {
     /// The issue's id or a unique prefix
-    #[arg(required_unless_present = "next", conflicts_with = "next")]
     id: Option<String>,
     /// Take the first ready issue
     #[arg(long)]
