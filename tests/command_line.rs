@@ -262,3 +262,38 @@ fn where_there_are_two_ways_an_error_names_both() {
         assert_eq!(desk.runs(both).status.code(), Some(2), "{both:?}");
     }
 }
+
+/// The help of a command.
+fn help(desk: &Desk, words: &[&str]) -> String {
+    desk.prints(&[words, &["--help"]].concat())
+}
+
+#[test]
+fn every_example_of_a_help_text_is_a_line_that_the_program_takes() {
+    let desk = Desk::new();
+    for words in [&["tick"][..], &["issues", "create"], &["run"], &["answer"], &["cron", "create"]] {
+        let text = help(&desk, words);
+        let examples = text.split("Examples:\n").nth(1).unwrap_or_else(|| panic!("{text}"));
+        assert!(examples.lines().count() >= 2, "{examples}");
+        for line in examples.lines() {
+            let line = line.trim().strip_prefix("roundgate ").unwrap();
+            let mut command = Command::new("sh");
+            command.arg("-c").arg(format!("\"$BIN\" {line}")).current_dir(desk.path(""));
+            command.env("BIN", env!("CARGO_BIN_EXE_roundgate")).env("LOGNAME", "ann");
+            let output = command.output().unwrap();
+            // What it names is not there; but nothing about the line itself is wrong.
+            assert!(matches!(output.status.code(), Some(0 | 3)), "{line}: {output:?}");
+        }
+    }
+}
+
+#[test]
+fn help_keeps_the_flags_of_a_command_apart_from_those_of_all() {
+    let desk = Desk::new();
+    let text = help(&desk, &["tick"]);
+    let (own, all) = text.split_once("With every command:").unwrap();
+    assert!(own.contains("--dry-run") && own.contains("--exit-status") && !own.contains("--store"), "{own}");
+    for flag in ["--store", "--as", "--operation", "--json", "--pretty"] {
+        assert!(all.contains(flag), "{all}");
+    }
+}

@@ -39,7 +39,14 @@ pub struct ShowArgs {
     id: String,
 }
 
+/// Lines to begin with.
+const EXAMPLES: &str = r#"Examples:
+  roundgate answer rg-as6h open-extra-round --rounds 2 --note "once more, with the comment fixture"
+  roundgate answer rg-as6h abandon --with-dependents --dry-run
+  roundgate answer rg-as6h --withdraw"#;
+
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub struct AnswerArgs {
     /// The ask's id or a unique prefix
     ask: String,

@@ -16,6 +16,9 @@ use crate::model::id::Actor;
 use crate::model::operation::OperationId;
 use crate::store::Store;
 
+/// What help calls the flags that every command takes, so that they stand apart from a command's own.
+const GLOBAL: &str = "With every command";
+
 /// The global arguments that an environment variable can give, with its name.
 pub const GLOBAL_VARIABLES: [(&str, &str); 3] =
     [("store", "ROUNDGATE_STORE"), ("actor", "ROUNDGATE_ACTOR"), ("operation", "ROUNDGATE_OPERATION")];
@@ -24,19 +27,19 @@ pub const GLOBAL_VARIABLES: [(&str, &str); 3] =
 #[derive(Debug, Clone, Args)]
 pub struct GlobalArgs {
     /// The store's folder; otherwise the nearest .roundgate at or above the current folder
-    #[arg(long, global = true, env = "ROUNDGATE_STORE", value_name = "FOLDER")]
+    #[arg(long, global = true, help_heading = GLOBAL, env = "ROUNDGATE_STORE", value_name = "FOLDER")]
     pub store: Option<PathBuf>,
     /// Who acts; otherwise LOGNAME or USER
-    #[arg(long = "as", global = true, env = "ROUNDGATE_ACTOR", value_name = "ACTOR")]
+    #[arg(long = "as", global = true, help_heading = GLOBAL, env = "ROUNDGATE_ACTOR", value_name = "ACTOR")]
     pub actor: Option<String>,
     /// Names this call: a retry with the same name applies once, and prints what the first did
-    #[arg(long, global = true, env = "ROUNDGATE_OPERATION", value_name = "ID")]
+    #[arg(long, global = true, help_heading = GLOBAL, env = "ROUNDGATE_OPERATION", value_name = "ID")]
     pub operation: Option<OperationId>,
     /// Print JSON, whole and nothing else
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub json: bool,
     /// Indent the JSON
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub pretty: bool,
 }
 

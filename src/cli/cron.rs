@@ -52,7 +52,14 @@ pub struct WhenArgs {
     expr: Option<String>,
 }
 
+/// Lines to begin with.
+const EXAMPLES: &str = r#"Examples:
+  roundgate cron create --root rg-t7d0 --expr "30 2 * * *" --tz Europe/Berlin
+  roundgate cron create --root rg-t7d0 --at 2030-10-25T02:30 --tz Europe/Berlin
+  roundgate cron create --root rg-t7d0 --every 6h --for 30d"#;
+
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub struct CreateArgs {
     /// The root's id or a unique prefix
     #[arg(long, value_name = "ID")]

@@ -16,7 +16,13 @@ use crate::app::run::{End, Progress, Supervisor, check_workers, supervise};
 use crate::app::validate::validate;
 use crate::app::{AppError, asks, plan, resolve_root};
 
+/// Lines to begin with.
+const EXAMPLES: &str = r#"Examples:
+  roundgate run plan.toml
+  roundgate run --root rg-6xqc"#;
+
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("which").required(true).args(["plan", "root"])))]
 pub struct RunArgs {
     /// The plan (TOML)

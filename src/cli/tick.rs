@@ -15,7 +15,14 @@ const HUMAN: u8 = 11;
 /// `--exit-status`: stuck.
 const STUCK: u8 = 12;
 
+/// Lines to begin with.
+const EXAMPLES: &str = r#"Examples:
+  roundgate tick --root rg-jacz --exit-status
+  roundgate tick --root rg-jacz --dry-run
+  roundgate tick --all"#;
+
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("which").required(true).args(["root", "all"])))]
 pub struct TickArgs {
     /// The root's id or a unique prefix

@@ -11,7 +11,14 @@ use crate::model::act::create::NewIssue;
 use crate::model::issue::{Policy, Priority, Work};
 use crate::model::tag::{Tag, Tags};
 
+/// Lines to begin with.
+const EXAMPLES: &str = r#"Examples:
+  roundgate issues create "Ship the parser" --tag kind:root --tag proto:hierarchical-work-v1
+  roundgate issues create "Write the lexer" --parent rg-6xqc --accept "every fixture tokenises"
+  roundgate issues create "Which colour?" --tag kind:ask --choice red --choice blue"#;
+
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub struct CreateArgs {
     /// One line for people
     title: String,
