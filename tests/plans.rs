@@ -270,3 +270,14 @@ fn a_run_without_the_worker_that_a_goal_wants_writes_nothing() {
         assert!(!desk.path(".roundgate").exists());
     }
 }
+
+#[test]
+fn another_command_of_a_worker_is_told_though_no_issue_changes() {
+    let desk = planned(Desk::new(), PLAN);
+    assert_eq!(applied(&desk)["workers_updated"], false);
+    let desk = planned(desk, &PLAN.replacen(r#"["true"]"#, r#"["false"]"#, 1));
+    let would = desk.say("plan apply plan.toml --dry-run").exit(0);
+    would.shows(&["would be updated  the workers of rg-"]);
+    desk.say("plan apply plan.toml").exit(0).shows(&["\nupdated  the workers of rg-"]);
+    assert!(!desk.say("plan apply plan.toml").exit(0).out.contains("workers"));
+}

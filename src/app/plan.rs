@@ -68,6 +68,9 @@ pub struct PlanReport {
     pub unchanged: Vec<String>,
     /// Keys of goals that are stored and not in the plan any more; they stay.
     pub gone: Vec<String>,
+    /// Whether the workers, or the folder that their `./` stands for, are others than before.
+    #[serde(default)]
+    pub workers_updated: bool,
 }
 
 /// The same, with the store that was made for it.
@@ -168,6 +171,10 @@ fn carry_out(work: &mut Work, plan: &Plan) -> Result<PlanReport, AppError> {
         .filter(|k| !report.created.contains(k) && !report.updated.contains(k))
         .cloned()
         .collect();
+    report.workers_updated = work
+        .snapshot
+        .plan(&root)
+        .is_some_and(|last| last.workers != plan.workers() || last.folder != plan.folder);
     store_plan(work, &root, plan, said)?;
     Ok(report)
 }

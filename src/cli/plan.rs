@@ -145,6 +145,9 @@ fn print(context: &Context, applied: &Applied, changed: bool, dry_run: bool) -> 
         let would = if what == "unchanged" { "" } else { would };
         keys.iter().for_each(|key| context.line(&format!("{would}{what}  {}  {key}", report.ids[key])));
     }
+    if report.workers_updated {
+        context.line(&format!("{would}updated  the workers of {}", report.root));
+    }
     report.gone.iter().for_each(|key| context.line(&format!("not in the plan any more, and kept: {key}")));
     Ok(0)
 }
