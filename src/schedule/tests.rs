@@ -232,6 +232,9 @@ fn moments_are_read_with_an_offset_or_in_a_zone() {
     assert_eq!(moment("2026-10-25T02:30", "Europe/Berlin"), Ok(at("2026-10-25T00:30:00Z")));
     assert_eq!(moment("2026-03-29 02:30", "Europe/Berlin"), Ok(at("2026-03-29T01:00:00Z")));
     assert!(moment("tomorrow", "UTC").is_err());
+    for year in ["-026-12-24T18:00", "+12026-12-24T18:00", "9999-12-31T23:30:00-01:00"] {
+        assert!(moment(year, "UTC").is_err(), "{year}");
+    }
     assert!(moment("2026-10-25T02:30", "Nowhere").is_err());
 }
 

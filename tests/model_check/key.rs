@@ -107,9 +107,9 @@ impl Written {
             written.text(finished.as_str());
         }
         for (number, job) in state.jobs.iter().enumerate() {
-            // What is closed comes back to nobody who had it: the agent need not remember it.
-            let open = job.as_ref().filter(|job| !state.issue(&job.issue).state.closed());
-            if let Some(job) = open {
+            // What is closed, and will not be reopened, an agent need not remember.
+            let back = state.left.reopenings > 0;
+            if let Some(job) = job.as_ref().filter(|job| back || !state.issue(&job.issue).state.closed()) {
                 written.jobs[number].extend(job.issue.as_str().bytes());
                 written.jobs[number].push(u8::from(state.current(job)));
             }

@@ -7,6 +7,7 @@ use super::complaints::{Complaints, quoted};
 use super::fields::{Item, Section, Text};
 use super::{DEFAULT_TIME_LIMIT, MAX_KEY_BYTES, PlanFile, PlanGoal, PlanRoot, PlanWorker};
 use crate::interop::duration::parse_duration;
+use crate::model::act::packet::round_bound;
 use crate::model::issue::{Millis, Policy, Priority, check_text, check_title};
 use crate::model::tag::Tag;
 
@@ -117,7 +118,7 @@ fn goal(
     PlanGoal {
         key: key.map_or("", |key| key.text).to_owned(),
         title: title(section, complaints),
-        body: body(section, complaints),
+        body: goal_body(section, gated, complaints),
         accept: accept(section, gated, complaints),
         verify: section
             .vectors("verify", complaints)
@@ -172,6 +173,15 @@ fn title(section: &Section<'_>, complaints: &mut Complaints<'_>) -> String {
 fn body(section: &Section<'_>, complaints: &mut Complaints<'_>) -> String {
     let body = section.string("body", complaints);
     checked(section, "body", body, |body| check_text("body", body).map_err(|e| e.to_string()), complaints)
+}
+
+/// A `max_review_rounds=N` line in the body of what is reviewed is a bound.
+fn goal_body(section: &Section<'_>, gated: bool, complaints: &mut Complaints<'_>) -> String {
+    let body = body(section, complaints);
+    if let Err(refusal) = round_bound(if gated { &body } else { "" }) {
+        section.refuse("body", refusal.to_string(), complaints);
+    }
+    body
 }
 
 fn checked(

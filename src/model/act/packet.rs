@@ -28,8 +28,8 @@ pub fn verdict(body: &str) -> Result<Option<(Opinion, String)>, Refusal> {
             return Err(Refusal::BadPacket("it carries more than one VERDICT".to_owned()));
         }
         let following: Vec<&str> = body.lines().skip(at + 1).collect();
-        let notes = [note.trim(), following.join("\n").trim()].join("\n");
-        found = Some((opinion, notes.trim().to_owned()));
+        let note = format!("{note}\n{}", following.join("\n"));
+        found = Some((opinion, note.trim().to_owned()));
     }
     Ok(found)
 }
@@ -71,7 +71,7 @@ pub fn answer(body: &str) -> Result<Option<(String, String)>, Refusal> {
             return Err(Refusal::BadPacket("it carries more than one /answer".to_owned()));
         }
         let following: Vec<&str> = body.lines().skip(at + 1).collect();
-        let note = [note.trim(), following.join("\n").trim()].join("\n");
+        let note = format!("{note}\n{}", following.join("\n"));
         found = Some((choice.to_owned(), note.trim().to_owned()));
     }
     Ok(found)
@@ -109,6 +109,14 @@ mod tests {
         assert_eq!(verdict("VERDICT: pass").unwrap(), Some((Opinion::Pass, String::new())));
         let long = verdict("hello\nVERDICT: needs_work no tests\nsee line 3").unwrap();
         assert_eq!(long, Some((Opinion::NeedsWork, "no tests\nsee line 3".to_owned())));
+    }
+
+    #[test]
+    fn a_note_keeps_its_blank_lines() {
+        let (_, note) = verdict("VERDICT: needs_work no tests\n\nand no docs\n").unwrap().unwrap();
+        assert_eq!(note, "no tests\n\nand no docs");
+        let (_, note) = answer("/answer accept fine\n\nreally").unwrap().unwrap();
+        assert_eq!(note, "fine\n\nreally");
     }
 
     #[test]
