@@ -60,6 +60,13 @@ pub fn show(session: &Session, text: &str) -> Result<AskView, AppError> {
     })
 }
 
+/// An ask that somebody looks at, as long as there is one of that id.
+#[cfg(feature = "watch")]
+pub(super) fn seen(snapshot: &Snapshot, text: &str) -> Option<AskView> {
+    let ask = snapshot.ask(&text.parse().ok()?)?;
+    Some(AskView::of(snapshot, ask))
+}
+
 /// What a human wants to answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AnswerWish {

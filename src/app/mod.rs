@@ -25,6 +25,8 @@ pub mod status;
 pub mod tick;
 pub mod validate;
 pub mod view;
+#[cfg(feature = "watch")]
+pub mod watch;
 
 pub use crate::schedule::ScheduleError;
 pub use error::AppError;

@@ -160,13 +160,16 @@ fn recorded(context: &Context, done: &Changed<AskView>) -> Result<u8, AppError> 
         context.print_changed(&done.value, done.changed)?;
         return Ok(0);
     }
-    let changed = if done.changed { "recorded" } else { "unchanged" };
-    match &done.value.answer {
-        Some(answer) => {
-            context
-                .line(&format!("{changed}: {} answered {answer}; the next tick acts on it", done.value.id));
-        }
-        None => context.line(&format!("{changed}: {} is open again", done.value.id)),
-    }
+    context.line(&told(done));
     Ok(0)
+}
+
+/// What became of an answer, in a line.
+pub fn told(done: &Changed<AskView>) -> String {
+    let changed = if done.changed { "recorded" } else { "unchanged" };
+    let id = &done.value.id;
+    match &done.value.answer {
+        Some(answer) => format!("{changed}: {id} answered {answer}; the next tick acts on it"),
+        None => format!("{changed}: {id} is open again"),
+    }
 }

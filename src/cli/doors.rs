@@ -11,6 +11,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::context::{Context, GLOBAL_VARIABLES, GlobalArgs};
 use super::output::{self, Failure};
+#[cfg(feature = "watch")]
+use super::watch;
 use super::{
     asks, backup, compact, config, cron, doctor, forum, graph, heartbeats, import, init, issues, log, plan,
     rounds, run, status, tick,
@@ -64,6 +66,9 @@ enum Command {
     Cron(cron::CronCommand),
     /// Where everything stands
     Status(status::StatusArgs),
+    /// A live view on the terminal, where asks can be answered
+    #[cfg(feature = "watch")]
+    Watch(watch::WatchArgs),
     /// The latest events
     Log(log::LogArgs),
     /// A root's graph as text for Graphviz or Mermaid
@@ -185,6 +190,8 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, AppError> {
         Command::Heartbeats(command) => heartbeats::run(context, command),
         Command::Cron(command) => cron::run(context, command),
         Command::Status(args) => status::run(context, args),
+        #[cfg(feature = "watch")]
+        Command::Watch(args) => watch::run(context, args),
         Command::Log(args) => log::run(context, args),
         Command::Graph(args) => graph::run(context, args),
         Command::Plan(command) => plan::run(context, command),

@@ -60,7 +60,8 @@ pub fn event_rows(events: &[Event], rows: RowsArgs) -> String {
     table(&["SEQ", "WHEN", "WHO", "CAUSE", "WHAT"], cells.collect(), rows, "no events")
 }
 
-fn what(change: &Change) -> String {
+/// A change in a line.
+pub fn what(change: &Change) -> String {
     match change {
         Change::IssueCreated { issue, .. } => format!("created {} {}", issue.id, line(&issue.title)),
         Change::IssueChanged { id, after, .. } => {

@@ -23,5 +23,7 @@ mod rounds;
 mod run;
 mod status;
 mod tick;
+#[cfg(feature = "watch")]
+mod watch;
 
 pub use doors::{main, run_line};

@@ -260,15 +260,22 @@ impl<'s> Listed<'s> {
 
     /// Everything on the list, in its order.
     pub fn all(&self) -> Vec<Ix> {
-        let mut found = self.here();
+        self.up_to(usize::MAX)
+    }
+
+    /// The first so many on the list.
+    pub fn up_to(&self, most: usize) -> Vec<Ix> {
+        let (mut found, mut stored) = (self.here(), Vec::new());
         let mut after: Option<Place> = None;
-        while let Some(source) = self.snapshot.graph().source() {
-            let page = self.page(source, after.as_ref(), 1_000);
+        while let Some(source) = self.snapshot.graph().source().filter(|_| stored.len() < most) {
+            let page = self.page(source, after.as_ref(), most.clamp(FIRST_PAGE, 1_000));
             let Some((last, _)) = page.last() else { break };
             after = Some(last.clone());
-            found.extend(page.into_iter().filter(|(_, ix)| !self.overlaid(*ix) && self.takes(*ix)));
+            stored.extend(page.into_iter().filter(|(_, ix)| !self.overlaid(*ix) && self.takes(*ix)));
         }
+        found.append(&mut stored);
         found.sort();
+        found.truncate(most);
         found.into_iter().map(|(_, ix)| ix).collect()
     }
 

@@ -1,0 +1,176 @@
+//! The loop: a key or a change of the store, and the view drawn anew. Between two looks at the store
+//! nothing of it is held.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rustix::process::{Signal, kill_current_process_group};
+
+use super::keys::{Heard, Keyboard};
+use super::screen::Screen;
+use super::view::{Effect, View};
+use crate::app::ambient::Clock;
+use crate::app::asks::{self, AnswerWish};
+use crate::app::watch::{self, Overview, Wanted};
+use crate::app::{AppError, Session, config};
+use crate::cli::asks::told;
+use crate::cli::context::Context;
+use crate::cli::output::Failure;
+use crate::store::StoreError;
+
+/// How long keys are waited for before the store is asked for news.
+const SLICE: Duration = Duration::from_millis(200);
+/// How many slices a store that failed is left alone.
+const AFTER_TROUBLE: u32 = 5;
+/// How many slices pass after a reading, so that a busy store does not keep the machine busy.
+const AFTER_READING: u32 = 2;
+
+/// The store, as long as there is one.
+pub struct Source<'a> {
+    context: &'a Context,
+    folder: PathBuf,
+    session: Option<Session>,
+    /// Which file was opened.
+    file: Option<(u64, u64)>,
+}
+
+impl<'a> Source<'a> {
+    pub fn new(context: &'a Context, folder: PathBuf) -> Self {
+        Source { context, folder, session: None, file: None }
+    }
+
+    /// The session at the store that is there now.
+    fn session(&mut self) -> Result<&mut Session, AppError> {
+        let file = watch::file_of(&self.folder);
+        if file.is_none() || file != self.file {
+            self.session = None;
+        }
+        if file.is_none() {
+            return Err(StoreError::Missing { path: self.folder.clone() }.into());
+        }
+        let session = match self.session.take() {
+            Some(session) => session,
+            None => self.open(&self.folder)?,
+        };
+        self.file = file;
+        Ok(self.session.insert(session))
+    }
+
+    fn open(&self, folder: &Path) -> Result<Session, AppError> {
+        let store = watch::open(folder, &config::load(folder)?)?;
+        self.context.session_at(folder, store)
+    }
+
+    /// Reads what is wanted.
+    pub fn read(&mut self, wanted: &Wanted) -> Result<Overview, AppError> {
+        watch::load(self.session()?, wanted)
+    }
+
+    fn answer(&mut self, ask: &str, choice: String, note: String) -> Result<String, AppError> {
+        let wish = AnswerWish { choice, note, ..AnswerWish::default() };
+        Ok(told(&asks::answer(self.session()?, ask, wish)?))
+    }
+}
+
+/// What ends the loop, beside the keys.
+pub fn signals() -> Result<Arc<AtomicBool>, AppError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .map_err(|source| AppError::File { what: "watch for signals".to_owned(), source })?;
+    }
+    Ok(stop)
+}
+
+pub struct Live<'a> {
+    pub source: Source<'a>,
+    pub view: View,
+    pub clock: Clock,
+    pub stop: Arc<AtomicBool>,
+    /// How many slices the store is left alone.
+    pub rest: u32,
+}
+
+impl Live<'_> {
+    /// Goes on until somebody wants to leave, or the terminal is gone.
+    pub fn go_on(&mut self, screen: &mut Screen, keyboard: &mut Keyboard) -> io::Result<()> {
+        while !self.stop.load(Ordering::Relaxed) {
+            self.view.now = self.clock.now();
+            let drawn = screen.draw(&self.view);
+            // Whoever hung up took the terminal along.
+            if self.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            self.view.drawn_from(drawn?);
+            let Heard::Keys(keys) = keyboard.wait(SLICE)? else { break };
+            if keys.is_empty() {
+                self.look_for_news();
+            }
+            for key in keys {
+                match self.view.press(key) {
+                    None => {}
+                    Some(Effect::Quit) => return Ok(()),
+                    Some(Effect::Suspend) => screen.lend(suspend)?,
+                    Some(Effect::Redraw) => {
+                        screen.forget()?;
+                        self.read();
+                    }
+                    Some(Effect::Reload) => self.read(),
+                    Some(Effect::Answer { ask, choice, note }) => {
+                        self.view.notice = Some("answering...".to_owned());
+                        screen.draw(&self.view)?;
+                        self.answer(&ask, choice, note);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the store for its revision, and reads when that is another, or when a lease has run out.
+    fn look_for_news(&mut self) {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return;
+        }
+        let known = self.view.overview.revision;
+        let aged = self.view.overview.aged(self.clock.now()) || self.view.trouble.is_some();
+        match self.source.session().and_then(|session| watch::revision(session)) {
+            Ok(revision) if revision == known && !aged => {}
+            Ok(_) => self.read(),
+            Err(error) => self.trouble(error),
+        }
+    }
+
+    fn read(&mut self) {
+        self.rest = AFTER_READING;
+        match self.source.read(&self.view.wanted()) {
+            Ok(overview) => self.view.show(overview),
+            // The root somebody was at is not in the store that is there now.
+            Err(AppError::NoIssue(_)) if self.view.leave_root() => self.read(),
+            Err(error) => self.trouble(error),
+        }
+    }
+
+    /// What is shown stays, with a word about why it may be old.
+    fn trouble(&mut self, error: AppError) {
+        self.rest = AFTER_TROUBLE;
+        self.view.trouble = Some(Failure::from(error));
+    }
+
+    fn answer(&mut self, ask: &str, choice: String, note: String) {
+        match self.source.answer(ask, choice, note) {
+            Ok(told) => self.view.answered(told),
+            Err(error) => self.view.not_answered(Failure::from(error)),
+        }
+        self.read();
+    }
+}
+
+/// Stops, as a program does that Ctrl-Z is typed at, until somebody lets it go on.
+fn suspend() -> io::Result<()> {
+    Ok(kill_current_process_group(Signal::TSTP)?)
+}
