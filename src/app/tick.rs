@@ -291,6 +291,11 @@ fn shown(primitive: &Primitive) -> PrimitiveView {
         Primitive::SetPlan { plan } => format!("plan of {}", plan.root),
         Primitive::FinishRoot { id, .. } => format!("root {id}"),
         Primitive::Annotate { annotation } => format!("{} of {}", annotation.kind, annotation.issue),
+        Primitive::SetDocument { edit } => {
+            let (root, ui_id) = edit.document();
+            format!("document {ui_id} of {root}")
+        }
+        Primitive::RemoveDocument { root, ui_id, .. } => format!("document {ui_id} of {root}, removed"),
     };
     PrimitiveView { primitive: primitive.word(), text }
 }

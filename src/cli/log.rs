@@ -93,6 +93,11 @@ fn what(change: &Change) -> String {
         Change::RootFinished { id, finished: false } => format!("{id} goes on"),
         Change::IdReserved { id } => format!("{id} stays reserved"),
         Change::Annotated { annotation } => format!("{}: {}", annotation.issue, annotation.kind),
+        Change::DocumentSet { edit } => {
+            let (root, ui_id) = edit.document();
+            format!("document {ui_id} of {root}, revision {}", edit.version())
+        }
+        Change::DocumentRemoved { root, ui_id, .. } => format!("document {ui_id} of {root} is removed"),
     }
 }
 

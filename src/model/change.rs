@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::document::DocumentEdit;
 use super::graph::Edge;
 use super::id::{Actor, IssueId};
 use super::issue::{Issue, Millis, Policy, Priority, State, Work};
@@ -171,6 +172,20 @@ pub enum Change {
         /// The annotation.
         annotation: Annotation,
     },
+    /// A document got another text.
+    DocumentSet {
+        /// The text.
+        edit: Box<DocumentEdit>,
+    },
+    /// A document was taken out.
+    DocumentRemoved {
+        /// Whose it was.
+        root: IssueId,
+        /// Its name.
+        ui_id: String,
+        /// Whether what it is about goes on: somebody wanted it out of sight.
+        hidden: bool,
+    },
 }
 
 impl Change {
@@ -191,6 +206,8 @@ impl Change {
             Change::RootFinished { .. } => "root_finished",
             Change::IdReserved { .. } => "id_reserved",
             Change::Annotated { .. } => "annotated",
+            Change::DocumentSet { .. } => "document_set",
+            Change::DocumentRemoved { .. } => "document_removed",
         }
     }
 
@@ -210,6 +227,8 @@ impl Change {
             Change::AskOpened { ask } => Some(&ask.id),
             Change::PlanSet { after, .. } => Some(&after.root),
             Change::Annotated { annotation } => Some(&annotation.issue),
+            Change::DocumentSet { edit } => Some(edit.document().0),
+            Change::DocumentRemoved { root, .. } => Some(root),
         }
     }
 }

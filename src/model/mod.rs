@@ -3,6 +3,7 @@
 pub mod act;
 pub mod apply;
 pub mod change;
+pub mod document;
 pub mod gate;
 pub mod graph;
 pub mod id;

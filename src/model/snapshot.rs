@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::change::Change;
+use super::document::Documents;
 use super::graph::{Edge, Graph, Ix};
 use super::id::IssueId;
 use super::issue::{Issue, Millis};
@@ -27,6 +28,7 @@ pub struct Snapshot {
     finished_roots: BTreeSet<IssueId>,
     reserved: BTreeSet<IssueId>,
     annotations: Vec<Annotation>,
+    documents: Documents,
     relation: OnceCell<Relation>,
 }
 
@@ -49,6 +51,7 @@ impl PartialEq for Snapshot {
             && self.finished_roots == other.finished_roots
             && self.reserved == other.reserved
             && self.annotations == other.annotations
+            && self.documents == other.documents
     }
 }
 
@@ -153,9 +156,18 @@ impl Snapshot {
         &self.annotations
     }
 
+    /// The status documents and prompts.
+    pub fn documents(&self) -> &Documents {
+        &self.documents
+    }
+
     /// Takes a fact in. The fact must be about this snapshot: what it names is there.
     pub fn fold(&mut self, change: &Change, at: Millis) {
-        if !matches!(change, Change::Posted { .. }) {
+        let beside = matches!(
+            change,
+            Change::Posted { .. } | Change::DocumentSet { .. } | Change::DocumentRemoved { .. }
+        );
+        if !beside {
             self.relation.take();
         }
         match change {
@@ -217,6 +229,8 @@ impl Snapshot {
                 self.reserved.insert(id.clone());
             }
             Change::Annotated { annotation } => self.annotations.push(annotation.clone()),
+            Change::DocumentSet { edit } => self.documents.set(edit),
+            Change::DocumentRemoved { root, ui_id, hidden } => self.documents.remove(root, ui_id, *hidden),
         }
     }
 

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use thiserror::Error;
 
 use super::Snapshot;
+use crate::model::document::Documents;
 use crate::model::graph::{Edge, Ix};
 use crate::model::id::IssueId;
 use crate::model::issue::Issue;
@@ -34,6 +35,8 @@ pub struct Parts {
     pub reserved: Vec<IssueId>,
     /// What imports could not express, in the order in which it came.
     pub annotations: Vec<Annotation>,
+    /// The status documents and prompts.
+    pub documents: Documents,
 }
 
 /// Why parts do not make a snapshot.
@@ -84,6 +87,7 @@ impl Snapshot {
         made.finished_roots = parts.finished_roots.into_iter().collect();
         made.reserved = parts.reserved.into_iter().collect();
         made.annotations = parts.annotations;
+        made.documents = parts.documents;
         Ok(made)
     }
 

@@ -8,6 +8,7 @@ use super::fault::Stopped;
 use super::row;
 use super::table::Table;
 use crate::model::change::Event;
+use crate::model::document::Documents;
 use crate::model::record::Post;
 use crate::model::snapshot::{Parts, Snapshot};
 use crate::store::{EventQuery, PostQuery, Revision, StoreError, Topic};
@@ -54,8 +55,17 @@ pub(super) fn snapshot(conn: &Connection) -> Result<Snapshot, Stopped> {
         finished_roots: all(conn, &row::FINISHED_ROOTS, "", |r| row::id_from(r, &row::FINISHED_ROOTS))?,
         reserved: all(conn, &row::RESERVED_IDS, "", |r| row::id_from(r, &row::RESERVED_IDS))?,
         annotations: all(conn, &row::ANNOTATIONS, "ORDER BY seq", row::annotation_from)?,
+        documents: documents(conn)?,
     };
     Snapshot::restore(parts).map_err(|why| StoreError::Damaged { what: why.to_string() }.into())
+}
+
+fn documents(conn: &Connection) -> Result<Documents, Stopped> {
+    Ok(Documents::of(
+        all(conn, &row::HEADS, "", row::head_from)?,
+        all(conn, &row::PARTS, "", row::part_from)?,
+        all(conn, &row::PROMPTS, "", row::prompt_from)?,
+    ))
 }
 
 fn in_order<T>(mut numbered: Vec<(u64, T)>) -> Vec<T> {

@@ -143,6 +143,7 @@ pub(super) fn difference(tables: &Snapshot, events: &Snapshot) -> Option<String>
         ("finished roots", tables.finished_roots().eq(events.finished_roots())),
         ("reserved ids", tables.reserved().eq(events.reserved())),
         ("annotations", tables.annotations() == events.annotations()),
+        ("documents", tables.documents() == events.documents()),
     ];
     if let Some((name, _)) = lists.iter().find(|(_, same)| !same) {
         return Some(format!("the {name} are not as the events left them"));

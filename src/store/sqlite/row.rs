@@ -1,10 +1,15 @@
 //! Rows to values and back. The only place that knows which columns a table has.
 
+mod document;
 mod issue;
 mod record;
 
 use super::table::Table;
 
+pub(super) use document::{
+    HEADS, PARTS, PROMPTS, head_from, head_row, hidden_head, hidden_prompt, part_from, part_row, prompt_from,
+    prompt_row, removed_head, removed_part, removed_parts, removed_prompt,
+};
 pub(super) use issue::{
     EDGES, ISSUES, changed_issue, edge_from, edge_key, edge_row, issue_from, issue_row, moved_issue,
 };
@@ -16,5 +21,18 @@ pub(super) use record::{
 };
 
 /// The tables that follow from the events; those that name rows of others come first.
-pub(super) static PROJECTED: [&Table; 10] =
-    [&POSTS, &ANNOTATIONS, &RESERVED_IDS, &FINISHED_ROOTS, &PLANS, &ASKS, &ROUNDS, &SCOPES, &EDGES, &ISSUES];
+pub(super) static PROJECTED: [&Table; 13] = [
+    &HEADS,
+    &PARTS,
+    &PROMPTS,
+    &POSTS,
+    &ANNOTATIONS,
+    &RESERVED_IDS,
+    &FINISHED_ROOTS,
+    &PLANS,
+    &ASKS,
+    &ROUNDS,
+    &SCOPES,
+    &EDGES,
+    &ISSUES,
+];

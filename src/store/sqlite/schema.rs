@@ -11,7 +11,10 @@ use crate::store::StoreError;
 const APPLICATION_ID: i64 = 0x7267_6462;
 
 /// Every migration, oldest first. The schema's version is how many there are.
-const MIGRATIONS: [&str; 1] = [include_str!("../../../migrations/0001_initial.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../../migrations/0001_initial.sql"),
+    include_str!("../../../migrations/0006_documents.sql"),
+];
 
 /// The newest schema this program knows.
 const VERSION: i64 = MIGRATIONS.len() as i64;
@@ -88,7 +91,7 @@ mod tests {
         let mut conn = Connection::open_in_memory().unwrap();
         create(&mut conn).unwrap();
         assert_eq!(stored_statements(&conn).unwrap(), expected_statements());
-        assert_eq!(expected_statements().len(), 16);
+        assert_eq!(expected_statements().len(), 21);
     }
 
     #[test]
