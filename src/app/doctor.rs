@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::backup::free_name;
 use super::{AppError, config, place};
-use crate::engine::review_gated;
+use crate::engine::{review_gated, status};
 use crate::model::issue::{Millis, Outcome};
 use crate::model::snapshot::Snapshot;
 use crate::model::waits::Waits;
@@ -68,7 +68,7 @@ pub fn examine(folder: &Path) -> Result<Diagnosis, AppError> {
     let mut checks: Vec<CheckView> = examined.checks.iter().map(stored).collect();
     match &examined.snapshot {
         Some(snapshot) => checks.extend(graph(snapshot)),
-        None => checks.extend(["waiting", "rounds", "asks", "reviews"].map(|name| CheckView {
+        None => checks.extend(["waiting", "rounds", "asks", "reviews", "documents"].map(|name| CheckView {
             name,
             health: Health::Unchecked,
             detail: "the tables cannot be read".to_owned(),
@@ -145,6 +145,7 @@ fn graph(snapshot: &Snapshot) -> Vec<CheckView> {
         found("rounds", "the rounds and the graph say the same", rounds(snapshot)),
         found("asks", "every ask is an issue", asks(snapshot)),
         found("reviews", "no failed review is left closed as one", reviews(snapshot)),
+        found("documents", "the status documents say what the issues say", status::faults(snapshot)),
     ]
 }
 

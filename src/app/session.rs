@@ -4,7 +4,7 @@
 use super::AppError;
 use super::ambient::{Clock, IdStream, Ids};
 use super::config::Config;
-use crate::engine::{Forge, Transition, compile};
+use crate::engine::{Forge, Transition, compile, decide, pass, status};
 use crate::model::apply::{Author, apply};
 use crate::model::change::Event;
 use crate::model::id::{Actor, IssueId};
@@ -49,6 +49,7 @@ pub struct Work {
     base: Revision,
     cause: String,
     tick: bool,
+    pass: Option<(IssueId, Transition)>,
     events: Vec<Event>,
 }
 
@@ -98,6 +99,27 @@ impl Work {
         })
     }
 
+    /// Once everything is done, a post about this transition goes to the topic of the root.
+    pub fn tell(&mut self, root: IssueId, transition: Transition) {
+        self.pass = Some((root, transition));
+    }
+
+    /// What follows from what was done, before it is committed: the documents, and after them the post
+    /// about a tick (S3, tick contract, steps 5 and 6). Where nothing was done, nothing follows.
+    fn follow_up(&mut self, defaults: &Bounds) -> Result<(), AppError> {
+        if self.events.is_empty() {
+            return Ok(());
+        }
+        let changes = self.events.iter().map(|event| &event.change);
+        let documents = status::brought_up_to_date(&self.snapshot, changes, self.now);
+        self.apply(&documents)?;
+        let Some((root, transition)) = self.pass.take() else { return Ok(()) };
+        let Some(ix) = self.snapshot.graph().ix(&root) else { return Ok(()) };
+        let next = decide(&self.snapshot, ix, self.now, defaults);
+        let post = pass(&self.snapshot, ix, &transition, &next);
+        self.apply(&[post])
+    }
+
     /// From here on, what is applied is part of a tick with this cause, and the engine is its author.
     pub fn as_tick(&mut self, cause: String) {
         self.cause = cause;
@@ -129,6 +151,7 @@ impl Session {
         let mut outcome: Option<Result<T, AppError>> = None;
         let mut changed = false;
         let (now, actor, ids) = (self.clock.now(), self.actor.clone(), self.ids.clone());
+        let defaults = self.config.bounds.clone();
         self.store.transact(&mut |snapshot, base| {
             let act = act.take()?;
             let ids = ids.stream(&snapshot, base);
@@ -140,9 +163,10 @@ impl Session {
                 base,
                 cause: cause.to_owned(),
                 tick: false,
+                pass: None,
                 events: Vec::new(),
             };
-            let result = act(&mut work);
+            let result = act(&mut work).and_then(|value| work.follow_up(&defaults).map(|()| value));
             let events = result.is_ok().then_some(work.events);
             outcome = Some(result);
             changed = events.as_ref().is_some_and(|events| !events.is_empty());

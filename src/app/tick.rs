@@ -139,6 +139,7 @@ fn act(work: &mut Work, root: &IssueId, defaults: &Bounds) -> Result<TickView, A
     let primitives = work.compile(transition, defaults)?;
     work.as_tick(format!("tick {}", transition.kind()));
     work.apply(&primitives).map_err(|error| broken(transition, &error.to_string()))?;
+    work.tell(root.clone(), transition.clone());
     let after = stuck(&work.snapshot, ix);
     if after.len() > before {
         let why: Vec<String> = after.into_iter().map(|(id, why)| format!("{id}: {why}")).collect();

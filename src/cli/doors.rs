@@ -9,6 +9,7 @@ use super::context::{Context, GlobalArgs};
 use super::output::{self, Failure};
 use super::{
     asks, backup, config, doctor, forum, graph, import, init, issues, log, plan, rounds, run, status, tick,
+    ui,
 };
 use crate::app::AppError;
 
@@ -53,6 +54,9 @@ enum Command {
     Tick(tick::TickArgs),
     /// Where everything stands
     Status(status::StatusArgs),
+    /// Status documents and prompts: what they say now, and what was set and removed
+    #[command(subcommand)]
+    Ui(ui::UiCommand),
     /// The latest events
     Log(log::LogArgs),
     /// A root's graph as text for Graphviz or Mermaid
@@ -150,6 +154,7 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, AppError> {
         Command::Answer(args) => asks::answer(context, args),
         Command::Tick(args) => tick::run(context, args),
         Command::Status(args) => status::run(context, args),
+        Command::Ui(command) => ui::run(context, command),
         Command::Log(args) => log::run(context, args),
         Command::Graph(args) => graph::run(context, args),
         Command::Plan(command) => plan::run(context, command),

@@ -20,5 +20,6 @@ mod rounds;
 mod run;
 mod status;
 mod tick;
+mod ui;
 
 pub use doors::main;

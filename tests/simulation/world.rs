@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 use roundgate::engine::{
-    Actor as Mover, Cause, Decision, Forge, Transition, Waiting, compile, decide, stuck,
+    Actor as Mover, Cause, Decision, Forge, Transition, Waiting, compile, decide, status, stuck,
 };
 use roundgate::model::act::{create, edges};
 use roundgate::model::apply::{Author, apply};
@@ -140,6 +140,9 @@ impl World {
                 continue;
             }
             changes.extend(apply(&mut next, primitive, &author).map_err(|e| format!("{primitive:?}: {e}"))?);
+        }
+        for document in status::brought_up_to_date(&next, changes.iter(), self.now) {
+            changes.extend(apply(&mut next, &document, &author).map_err(|e| format!("{document:?}: {e}"))?);
         }
         self.snapshot = next;
         self.times.extend(changes.iter().map(|_| self.now));
@@ -289,6 +292,11 @@ impl World {
         let (graph, relation) = (self.snapshot.graph(), self.snapshot.relation());
         if let Some(cycle) = Waits::of(graph, relation).cycle() {
             return Err(format!("a circle of waiting: {cycle}"));
+        }
+        if self.fault.is_none()
+            && let Some(stale) = status::faults(&self.snapshot).first()
+        {
+            return Err(format!("a document was not brought up to date: {stale}"));
         }
         for round in self.snapshot.all_rounds() {
             let review = graph.get(&round.review).unwrap();
