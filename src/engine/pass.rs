@@ -9,7 +9,7 @@ use crate::model::graph::Ix;
 use crate::model::id::IssueId;
 use crate::model::primitive::Primitive;
 use crate::model::readiness::{ready, ready_issues};
-use crate::model::record::{Answer, Ask, RoundEnd};
+use crate::model::record::{Answer, Ask, AskKind, RoundEnd};
 use crate::model::snapshot::Snapshot;
 
 /// How much of a title is shown.
@@ -181,7 +181,9 @@ impl Pass<'_> {
                 "Another attempt is open.".to_owned(),
             ),
             Transition::Waive { ask } => {
-                (format!("{name} is accepted"), self.answered(ask), self.released(&subject))
+                let by_hand = self.ask(ask).is_some_and(|ask| ask.kind == AskKind::Handoff);
+                let how = if by_hand { "was finished by hand" } else { "is accepted" };
+                (format!("{name} {how}"), self.answered(ask), self.released(&subject))
             }
             Transition::HandOff { ask } => (
                 format!("{name} is in a human's hands"),
@@ -228,22 +230,31 @@ impl Pass<'_> {
             return "Nothing is left open.".to_owned();
         }
         let documents = self.snapshot.documents();
-        let reviewed = documents.parts_of(root).len();
-        let questions = documents.prompts_of(root).len();
-        let ready = ready_issues(self.snapshot, Some(self.root)).len();
-        format!(
-            "As a whole: {} in review rounds, {} ready, {} open.",
-            counted(reviewed, "piece of work", "pieces of work"),
-            counted(ready, "task", "tasks"),
-            counted(questions, "question", "questions"),
-        )
+        let parts = [
+            (documents.parts_of(root).len(), "in review rounds", "in review rounds"),
+            (ready_issues(self.snapshot, Some(self.root)).len(), "task ready", "tasks ready"),
+            (documents.prompts_of(root).len(), "question open", "questions open"),
+        ];
+        let some = parts.into_iter().filter(|(count, ..)| *count > 0);
+        let said: Vec<String> = some.map(|(count, one, many)| counted(count, one, many)).collect();
+        if said.is_empty() {
+            return "As a whole: nothing is ready, and nobody is asked.".to_owned();
+        }
+        format!("As a whole: {}.", said.join(", "))
     }
 
     fn next(&self, next: &Decision) -> String {
         match next {
             Decision::Act(Transition::Finish { .. }) => "Next it is put away.".to_owned(),
             Decision::Act(transition) => {
-                format!("Next the tick goes on with {}.", self.named(&self.subject(transition)))
+                let name = self.named(&self.subject(transition));
+                match transition {
+                    Transition::OpenRound { .. } | Transition::AdoptRound { .. } => {
+                        format!("Next {name} begins.")
+                    }
+                    Transition::RollUp { .. } => format!("Next {name} is completed."),
+                    _ => format!("Next it is decided how {name} goes on."),
+                }
             }
             Decision::Wait(waiting) => {
                 let name = self.named(&waiting.issue);

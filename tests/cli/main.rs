@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod asks;
+mod documents;
 mod exits;
 mod gated;
 mod json;
