@@ -192,5 +192,5 @@ fn every_event_comes_back_as_it_was_written(store: &mut dyn Store) {
     }
     assert_eq!(all_events(store), written);
     let kinds: BTreeSet<&str> = written.iter().map(|event| event.change.name()).collect();
-    assert_eq!(kinds.len(), 14, "the story has every kind of change: {kinds:?}");
+    assert_eq!(kinds.len(), 16, "the story has every kind of change: {kinds:?}");
 }

@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::ambient::{Clock, Ids};
 use super::backup::free_name;
-use super::{AppError, config, place};
+use super::{AppError, Session, config, place};
 use crate::engine::{review_gated, status};
+use crate::model::id::Actor;
 use crate::model::issue::{Millis, Outcome};
 use crate::model::snapshot::Snapshot;
 use crate::model::waits::Waits;
@@ -127,7 +129,32 @@ pub fn fix(folder: &Path, now: Millis) -> Result<Diagnosis, AppError> {
             repaired.push(format!("the mark was set to the last event there is; until now: {said}"));
         }
     }
-    Ok(Diagnosis { repaired, backup, ..examine(folder)? })
+    let mut after = examine(folder)?;
+    let mut faulty = after.checks.iter().filter(|check| check.health == Health::Fault);
+    if faulty.next().is_some_and(|check| check.name == "documents") && faulty.next().is_none() {
+        renew_documents(folder, now)?;
+        repaired.push("the status documents were brought up to date".to_owned());
+        after = examine(folder)?;
+    }
+    Ok(Diagnosis { repaired, backup, ..after })
+}
+
+/// Gives every document the text that follows from the issues: a store from before there were documents
+/// has none. That is a change like any other, and undoes nothing.
+fn renew_documents(folder: &Path, now: Millis) -> Result<(), AppError> {
+    let config = config::load(folder)?;
+    let mut session = Session {
+        store: Box::new(place::open(folder, &config)?),
+        clock: Clock::Frozen(now),
+        ids: Ids::new(None),
+        actor: Actor::engine(),
+        config,
+    };
+    session.change("doctor --fix", |work| {
+        let renewed = status::renewed(&work.snapshot, work.now);
+        work.apply(&renewed)
+    })?;
+    Ok(())
 }
 
 fn stored(check: &sqlite::Check) -> CheckView {

@@ -11,4 +11,4 @@ pub use shape::{
 };
 pub use text::{ESCALATION, part_text, prompt_text};
 pub use touched::Touched;
-pub use update::{brought_up_to_date, faults};
+pub use update::{brought_up_to_date, faults, renewed};

@@ -23,13 +23,25 @@ pub fn brought_up_to_date<'c>(
     updates(snapshot, &Touched::of(snapshot, changes), now)
 }
 
-/// What the documents of a store say otherwise than its issues do, in words.
-pub fn faults(snapshot: &Snapshot) -> Vec<String> {
+/// What brings every document up to date, whatever changed.
+pub fn renewed(snapshot: &Snapshot, now: Millis) -> Vec<Primitive> {
     let graph = snapshot.graph();
     let tops = graph.indices().filter(|&ix| graph.root(ix) == ix).map(|ix| graph.id(ix).clone());
     let described = snapshot.documents().heads().map(|head| head.root.clone());
     let roots: BTreeSet<IssueId> = tops.chain(described).collect();
-    let wanted = roots.iter().flat_map(|root| updates(snapshot, &Touched::root(snapshot, root), 0));
+    let mut all = Touched::default();
+    for root in &roots {
+        let touched = Touched::root(snapshot, root);
+        all.scopes.extend(touched.scopes);
+        all.asks.extend(touched.asks);
+    }
+    all.roots = roots;
+    updates(snapshot, &all, now)
+}
+
+/// What the documents of a store say otherwise than its issues do, in words.
+pub fn faults(snapshot: &Snapshot) -> Vec<String> {
+    let wanted = renewed(snapshot, 0).into_iter();
     let said = wanted.map(|primitive| match primitive {
         Primitive::SetDocument { edit } => {
             let (root, ui_id) = edit.document();
