@@ -12,7 +12,7 @@ use super::context::{Context, GlobalArgs};
 use super::output::{self, Failure};
 use super::{
     asks, backup, compact, config, cron, doctor, forum, graph, heartbeats, import, init, issues, log, plan,
-    rounds, run, status, tick,
+    rounds, run, status, tick, ui,
 };
 use crate::app::AppError;
 
@@ -63,6 +63,9 @@ enum Command {
     Cron(cron::CronCommand),
     /// Where everything stands
     Status(status::StatusArgs),
+    /// Status documents and prompts: what they say now, and what was set and removed
+    #[command(subcommand)]
+    Ui(ui::UiCommand),
     /// The latest events
     Log(log::LogArgs),
     /// A root's graph as text for Graphviz or Mermaid
@@ -173,6 +176,7 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, AppError> {
         Command::Heartbeats(command) => heartbeats::run(context, command),
         Command::Cron(command) => cron::run(context, command),
         Command::Status(args) => status::run(context, args),
+        Command::Ui(command) => ui::run(context, command),
         Command::Log(args) => log::run(context, args),
         Command::Graph(args) => graph::run(context, args),
         Command::Plan(command) => plan::run(context, command),

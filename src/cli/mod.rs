@@ -23,5 +23,6 @@ mod rounds;
 mod run;
 mod status;
 mod tick;
+mod ui;
 
 pub use doors::{main, run_line};

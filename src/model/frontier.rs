@@ -260,15 +260,23 @@ impl<'s> Listed<'s> {
 
     /// Everything on the list, in its order.
     pub fn all(&self) -> Vec<Ix> {
-        let mut found = self.here();
+        self.up_to(usize::MAX)
+    }
+
+    /// The first so many on the list, in its order.
+    pub fn up_to(&self, limit: usize) -> Vec<Ix> {
+        let (mut found, mut stored) = (self.here(), 0);
         let mut after: Option<Place> = None;
-        while let Some(source) = self.snapshot.graph().source() {
-            let page = self.page(source, after.as_ref(), 1_000);
+        while let Some(source) = self.snapshot.graph().source().filter(|_| stored < limit) {
+            let page = self.page(source, after.as_ref(), limit.min(1_000));
             let Some((last, _)) = page.last() else { break };
             after = Some(last.clone());
+            let before = found.len();
             found.extend(page.into_iter().filter(|(_, ix)| !self.overlaid(*ix) && self.takes(*ix)));
+            stored += found.len() - before;
         }
         found.sort();
+        found.truncate(limit);
         found.into_iter().map(|(_, ix)| ix).collect()
     }
 

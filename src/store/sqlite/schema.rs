@@ -53,6 +53,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         step: None,
         fingerprint: "f7e9b0b11a3cab0bc6e0558a17eba1e43741510fadb0212dcd2410ba2abbc99b",
     },
+    Migration {
+        sql: include_str!("../../../migrations/0006_documents.sql"),
+        step: None,
+        fingerprint: "9c96f3b46bf3e84425fe5b3fa8172c0f5351bcf211bf3ec0b28e0807941b3728",
+    },
 ];
 
 /// The schema of this program.
