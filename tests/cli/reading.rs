@@ -78,3 +78,19 @@ fn the_configuration_is_read_and_written() {
     stage.refused(2, "issues list");
     assert_snapshot!(stage.transcript());
 }
+
+#[test]
+fn what_a_cascade_would_skip_is_shown_only_where_it_may_skip() {
+    let gated = Gated::opened(2);
+    let (stage, root) = (&gated.stage, &gated.root);
+    let attempt = stage.ready("attempt");
+    let skip =
+        |id: &str, reason: &str| format!("issues close {id} --outcome skipped {reason} --cascade --dry-run");
+    let events = stage.events();
+    let would = stage.json(&skip(root, "--reason 'bought instead'"));
+    assert!(would["would_skip"].as_array().unwrap().iter().any(|id| *id == *attempt), "{would}");
+    stage.refused(2, &skip(root, ""));
+    stage.refused(3, &skip("rg-none", "--reason tired"));
+    stage.refused(4, &skip(&gated.goal, "--reason 'closed as expanded when it opened'"));
+    assert_eq!(stage.events(), events);
+}

@@ -5,6 +5,7 @@
 mod agents;
 mod clocks;
 mod stores;
+mod tangles;
 mod world;
 
 use roundgate::engine::status::Rule;

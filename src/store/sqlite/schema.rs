@@ -54,9 +54,14 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         fingerprint: "f7e9b0b11a3cab0bc6e0558a17eba1e43741510fadb0212dcd2410ba2abbc99b",
     },
     Migration {
-        sql: include_str!("../../../migrations/0006_documents.sql"),
+        sql: include_str!("../../../migrations/0006_plan_said.sql"),
         step: None,
-        fingerprint: "9c96f3b46bf3e84425fe5b3fa8172c0f5351bcf211bf3ec0b28e0807941b3728",
+        fingerprint: "26b42c6e56b8d11fa9290b162a7b69d5a953fb8d33afec780ba66702eea96067",
+    },
+    Migration {
+        sql: include_str!("../../../migrations/0007_documents.sql"),
+        step: None,
+        fingerprint: "c6c4b56acf24e8dd99db2966c51aaf8ffe11fdcdf869786b90071e40521bb519",
     },
 ];
 
