@@ -246,3 +246,27 @@ fn a_preview_waits_for_no_writer() {
     assert_eq!(preview["created"], json!(["parser", "lexer", "tree"]));
     writer.execute_batch("ROLLBACK").unwrap();
 }
+
+#[test]
+fn goals_of_the_same_priority_are_taken_in_the_order_of_the_plan() {
+    let goals: Vec<String> = (0..12)
+        .map(|n| format!("[[goal]]\nkey = \"g{n}\"\ntitle = \"Goal {n}\"\nflow = \"none\"\n"))
+        .collect();
+    let head = "[root]\nkey = \"r\"\ntitle = \"R\"\n";
+    let desk = planned(Desk::new(), &format!("{head}{}", goals.concat()));
+    let report = applied(&desk);
+    let ready = desk.say("issues ready --json").json();
+    let found: Vec<&str> = ready.as_array().unwrap().iter().map(|i| i["id"].as_str().unwrap()).collect();
+    let wanted: Vec<String> = (0..12).map(|n| id(&report, &format!("g{n}"))).collect();
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn a_run_without_the_worker_that_a_goal_wants_writes_nothing() {
+    let bare = PLAN.replace("[workers.attempt]\ncommand = [\"true\"]\n", "");
+    for plan in [bare.replace("[workers.review]\ncommand = [\"true\"]\n", ""), bare] {
+        let desk = planned(Desk::bare(), &plan);
+        desk.say("run plan.toml").exit(2).tells(&["goal \"lexer\"", "no [workers.attempt]"]);
+        assert!(!desk.path(".roundgate").exists());
+    }
+}

@@ -41,6 +41,18 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// The first goal for which no worker is named, with the role that it wants.
+    pub fn unstaffed(&self) -> Option<(&str, &str)> {
+        self.file.goals.iter().find_map(|goal| {
+            let review = goal.gated.then_some(&goal.review);
+            let mut roles = [Some(&goal.attempt), review].into_iter().flatten();
+            let role = roles.find(|role| !self.file.workers.contains_key(*role))?;
+            Some((goal.key.as_str(), role.as_str()))
+        })
+    }
+}
+
 /// What applying a plan did, or would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanReport {
@@ -125,6 +137,8 @@ fn carry_out(work: &mut Work, plan: &Plan) -> Result<PlanReport, AppError> {
     let last = work.snapshot.plan(&root).map(|plan| plan.said.clone()).unwrap_or_default();
     let said_before = |key: &String| known.contains_key(key) && last.get(key) == said.get(key);
     let mut ids: BTreeMap<String, IssueId> = BTreeMap::new();
+    let mut new_ids =
+        ids_in_order(work, plan.file.goals.iter().filter(|goal| !known.contains_key(&goal.key)));
     for goal in &plan.file.goals {
         let id = match known.get(&goal.key) {
             Some(id) => {
@@ -133,7 +147,10 @@ fn carry_out(work: &mut Work, plan: &Plan) -> Result<PlanReport, AppError> {
                 }
                 id.clone()
             }
-            None => new_goal(work, &root, goal, &mut report)?,
+            None => {
+                let id = new_ids.next().unwrap_or_else(|| work.new_id());
+                new_goal(work, id, &root, goal, &mut report)?
+            }
         };
         report.ids.insert(goal.key.clone(), id.to_string());
         ids.insert(goal.key.clone(), id);
@@ -234,13 +251,23 @@ fn work_of(goal: &PlanGoal) -> WorkFields {
     }
 }
 
+/// Ids for new goals, such that the total order, which ends with the id, has them as the file has them.
+fn ids_in_order<'g>(
+    work: &mut Work,
+    goals: impl Iterator<Item = &'g PlanGoal>,
+) -> std::vec::IntoIter<IssueId> {
+    let mut ids: Vec<IssueId> = goals.map(|_| work.new_id()).collect();
+    ids.sort();
+    ids.into_iter()
+}
+
 fn new_goal(
     work: &mut Work,
+    id: IssueId,
     root: &IssueId,
     goal: &PlanGoal,
     report: &mut PlanReport,
 ) -> Result<IssueId, AppError> {
-    let id = work.new_id();
     let new = NewIssue {
         title: goal.title.clone(),
         body: goal.body.clone(),

@@ -31,6 +31,11 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
     let (folder, mut session, root) = match (&args.plan, &args.root) {
         (Some(file), _) => {
             let plan = plan::read(file)?;
+            if let Some((goal, role)) = plan.unstaffed() {
+                return Err(AppError::Usage(format!(
+                    "goal \"{goal}\" wants the worker {role}, and the plan has no [workers.{role}] for a run to start"
+                )));
+            }
             check_workers(&plan.workers(), &plan.folder, &cwd)?;
             let Opened { mut session, folder, .. } = session_or_new(context)?;
             let report = plan::apply(&mut session, &plan)?.value;
