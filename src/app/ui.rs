@@ -205,7 +205,10 @@ fn doc_of(documents: &mut Documents, edit: &DocumentEdit) -> Option<Doc> {
             documents.set(edit);
             (!same).then(|| status_doc(after, &documents.parts))
         }
-        DocumentEdit::Prompt { after, .. } => Some(prompt_doc(after)),
+        DocumentEdit::Prompt { after, .. } => {
+            documents.set(edit);
+            Some(prompt_doc(after))
+        }
     }
 }
 

@@ -1,5 +1,10 @@
 //! Status documents, prompts and ORCH_PASS posts, by command line: what S3 shows, and how they come and go.
 
+use roundgate::model::change::{Change, Event, Field};
+use roundgate::model::id::{Actor, IssueId};
+use roundgate::model::snapshot::Snapshot;
+use roundgate::store::sqlite::Sqlite;
+use roundgate::store::{Extent, Store};
 use serde_json::{Value, json};
 
 use crate::gated::Gated;
@@ -18,6 +23,32 @@ fn second_review() -> (Stage, String, String, String) {
     stage.cmd(&format!("issues close {attempt}")).by("worker").ok();
     let review = stage.ready("review");
     (stage, root, attempt, review)
+}
+
+/// A scope with an attempt and a review in the shape of a first round: its root.
+fn pair_by_hand(stage: &Stage) -> String {
+    let root = stage.id("issues create Work --tag kind:root");
+    let goal = stage.id(&format!("issues create Lexer --parent {root} --tag {POLICY}"));
+    let part = |what: &str, tags: &str| stage.id(&format!("issues create {what} --parent {goal} {tags}"));
+    let attempt = part("Go", "--tag kind:spawn --tag ctx:clean --tag flow:attempt");
+    let review = part("Look", "--tag kind:fork --tag ctx:inherit --tag flow:review");
+    stage.ok(&format!("issues dep {attempt} blocks {review}"));
+    root
+}
+
+/// Writes a fact behind the back of all rules: an issue loses a tag.
+fn takes_off(stage: &Stage, id: &str, tag: &str) {
+    let mut store = Sqlite::open(&stage.path(".roundgate")).unwrap();
+    let id: IssueId = id.parse().unwrap();
+    let mut work = |snapshot: &mut Snapshot, revision: u64| {
+        let tags = snapshot.graph().get(&id).unwrap().tags.clone();
+        let fewer = tags.iter().filter(|known| known.as_str() != tag).cloned().collect();
+        let (before, after) = (vec![Field::Tags(tags)], vec![Field::Tags(fewer)]);
+        let change = Change::IssueChanged { id: id.clone(), before, after };
+        let (actor, cause) = (Actor::engine(), "test".to_owned());
+        Some(vec![Event { seq: revision + 1, at: 1, actor, cause, tick: None, change }])
+    };
+    store.transact(Extent::Frontier, &mut work).unwrap();
 }
 
 fn round_fails(stage: &Stage, note: &str) {
@@ -93,6 +124,7 @@ fn the_status_document_is_that_of_s3() {
         }
     });
     assert_eq!(found, expected);
+    insta::assert_snapshot!(serde_json::to_string_pretty(&found).unwrap());
 }
 
 #[test]
@@ -125,8 +157,13 @@ fn a_revision_counts_up_when_the_text_changes_and_at_no_other_time() {
     let (stage, root, _, review) = second_review();
     let before = version(&stage, "ui:control-flow");
     stage.cmd(&format!("issues claim {review}")).by("reviewer").ok();
+    stage.cmd(&format!("issues renew {review} --lease 3h")).by("reviewer").ok();
+    stage.ok(&format!("heartbeats create --root {root} --every 15s"));
+    stage.ok(&format!("heartbeats trigger {root}"));
     stage.ok(&format!("issues update {root} --priority 2"));
     stage.ok("forum post other -m hello");
+    stage.ok("issues create Elsewhere --operation once");
+    stage.ok("issues create Elsewhere --operation once");
     stage.ok("tick --all");
     assert_eq!(version(&stage, "ui:control-flow"), before);
     let events = stage.events();
@@ -216,6 +253,47 @@ fn several_scopes_have_a_component_each_and_a_shared_root_its_own_name() {
 }
 
 #[test]
+fn a_stuck_scope_says_so_and_so_does_the_tick_that_comes_upon_it() {
+    let stage = Stage::new();
+    let root = stage.id("issues create Both --tag kind:root");
+    let mut reviews = Vec::new();
+    for title in ["One", "Two"] {
+        stage.id(&format!("issues create {title} --parent {root} --tag {POLICY}"));
+        stage.ok("tick --all");
+        stage.cmd(&format!("issues close {}", stage.ready("attempt"))).by("worker").ok();
+        reviews.push(stage.ready("review"));
+        stage.cmd(&format!("issues claim {}", reviews[reviews.len() - 1])).by("reviewer").ok();
+    }
+    let (broken, sound) = (&reviews[0], &reviews[1]);
+    stage.cmd(&format!("issues release {broken}")).by("reviewer").ok();
+    takes_off(&stage, broken, "node:agent");
+    stage.cmd(&format!("rounds verdict {sound} pass --tick")).by("reviewer").ok();
+    // What changed behind the back of the rules is seen with the next change that touches it.
+    stage.ok(&format!("issues update {broken} --priority 2"));
+    let doc = stage.json("ui get ui:control-flow");
+    assert_eq!(doc["summary"], "policy=review-gated · round=1/3 · state=stuck");
+    let next = doc["components"][0]["rows"][4]["value"].as_str().unwrap();
+    let why = format!("{broken} is not an executable issue tagged flow:review");
+    assert!(next.starts_with("Look into it: ") && next.contains(&why), "{next}");
+    let said = passes(&stage, &root);
+    let last = &said[said.len() - 1];
+    assert!(last.contains("Something is wrong: ") && last.contains(&why), "{last}");
+}
+
+#[test]
+fn documents_go_with_a_root_that_comes_to_lie_in_another() {
+    let (stage, root, _, _) = second_review();
+    let above = stage.id("issues create Above --tag kind:root");
+    let before = stage.json("ui get ui:control-flow")["components"][0]["rows"].clone();
+    stage.ok(&format!("issues dep {root} parent {above}"));
+    let doc = stage.json("ui get ui:control-flow");
+    assert_eq!((&doc["root"], &doc["components"][0]["rows"]), (&json!(above), &before));
+    assert_eq!(doc["revision"]["version"], 1);
+    assert_eq!(names(&stage), ["ui:control-flow"]);
+    assert_eq!(stage.json("doctor")["sound"], true);
+}
+
+#[test]
 fn what_is_removed_by_hand_comes_back_with_its_next_text() {
     let (stage, _, _, review) = second_review();
     let before = version(&stage, "ui:control-flow");
@@ -274,6 +352,12 @@ fn every_tick_that_does_something_says_so_once_in_plain_words() {
         stage.ok(&format!("answer {ask} {choice} --tick"));
         story(choice, &stage, &root, 2);
     }
+
+    let stage = Stage::new();
+    let root = pair_by_hand(&stage);
+    stage.ok("tick --all");
+    assert_eq!(stage.json("ui get ui:control-flow")["components"][0]["rows"][1]["value"], "1/3");
+    story("adopted", &stage, &root, 1);
 
     let stage = Stage::new();
     let root = stage.id("issues create Work --tag kind:root");

@@ -10,6 +10,7 @@ use crate::model::graph::Ix;
 use crate::model::id::IssueId;
 use crate::model::record::{Ask, AskKind, Opinion, Round, Scope};
 use crate::model::snapshot::Snapshot;
+use crate::model::tag::FLOW_SUBAGENTS;
 
 /// The name of a prompt; others of the same root append their ask's id.
 pub const ESCALATION: &str = "ui:control-flow:escalation";
@@ -20,15 +21,12 @@ pub(super) const CONTROL_FLOW: &str = "ui:control-flow";
 /// The same, where the orchestration is shared.
 pub(super) const SUBAGENTS: &str = "ui:subagents";
 
-/// Marks a root whose orchestration is shared with others than this policy.
-const SHARED: &str = "flow:subagents-v1";
-
 /// How much of a title is shown.
 const TITLE_CHARS: usize = 80;
 
 /// The name of a root's status document.
 pub(super) fn status_name(snapshot: &Snapshot, root: &IssueId) -> &'static str {
-    let shared = snapshot.graph().get(root).is_some_and(|issue| issue.tags.has(SHARED));
+    let shared = snapshot.graph().get(root).is_some_and(|issue| issue.tags.has(FLOW_SUBAGENTS));
     if shared { SUBAGENTS } else { CONTROL_FLOW }
 }
 
