@@ -7,6 +7,11 @@ mod cli_fixture;
 use std::fs;
 
 use cli_fixture::{Place, faults_of};
+use roundgate::model::change::{Change, Event};
+use roundgate::model::id::{Actor, IssueId};
+use roundgate::model::snapshot::Snapshot;
+use roundgate::store::sqlite::Sqlite;
+use roundgate::store::{Extent, Store};
 
 #[test]
 fn a_sound_store_passes_every_check_and_stays_as_it_is() {
@@ -32,6 +37,7 @@ fn a_sound_store_passes_every_check_and_stays_as_it_is() {
         "rounds",
         "asks",
         "reviews",
+        "documents",
         "configuration",
     ];
     assert_eq!(names, all);
@@ -93,7 +99,7 @@ fn nothing_is_repaired_from_events_that_are_not_sound() {
     let place = Place::worked();
     place.sql("UPDATE events SET actor = 'mallory' WHERE seq = 2; UPDATE issues SET title = 'Other'");
     let (before, names) = (fs::read(place.database()).unwrap(), place.names());
-    assert_eq!(place.faults(), ["chain"]);
+    assert_eq!(place.faults(), ["chain", "documents"]);
     let refused = place.refused(&["doctor", "--fix"], 7);
     let message = refused["message"].as_str().unwrap();
     assert!(message.contains("chain: event 2 is not what was written"), "{message}");
@@ -188,4 +194,32 @@ fn commits_that_are_not_synced_are_a_choice() {
     place.ok(&["issues", "create", "Quick"]);
     assert_eq!(place.faults(), [""; 0]);
     assert_eq!(place.refused(&["config", "set", "synchronous", "off"], 2)["code"], "usage");
+}
+
+#[test]
+fn documents_that_were_never_written_are_made_by_a_repair() {
+    let place = Place::worked();
+    let asked = place.ok(&["issues", "create", "Which one?", "--tag", "kind:ask", "--json"]);
+    let ask: serde_json::Value = serde_json::from_str(&asked).unwrap();
+    // As it was before there were documents: the ask is there, and nobody wrote of it.
+    let mut store = Sqlite::open(&place.store()).unwrap();
+    let root: IssueId = ask["id"].as_str().unwrap().parse().unwrap();
+    let mut forget = |_: &mut Snapshot, revision: u64| {
+        let change = Change::DocumentRemoved {
+            root: root.clone(),
+            ui_id: "ui:control-flow:escalation".to_owned(),
+            hidden: false,
+        };
+        let (actor, cause) = (Actor::engine(), "test".to_owned());
+        Some(vec![Event { seq: revision + 1, at: 1, actor, cause, tick: None, change }])
+    };
+    store.transact(Extent::Frontier, &mut forget).unwrap();
+    drop(store);
+
+    assert_eq!(place.faults(), ["documents"]);
+    let (code, found) = place.doctor(&["--fix"]);
+    assert_eq!(code, 0, "{found}");
+    assert_eq!(found["repaired"][0], "the status documents were brought up to date");
+    assert!(place.ok(&["ui", "list"]).contains("ui:control-flow:escalation"));
+    assert_eq!(place.faults(), [""; 0]);
 }

@@ -31,7 +31,11 @@ fn told() -> (tempfile::TempDir, PathBuf, Vec<roundgate::model::change::Event>) 
         bundle.retain(|change| {
             let newer = matches!(
                 change,
-                Change::OperationDone { .. } | Change::HeartbeatSet { .. } | Change::HeartbeatRemoved { .. }
+                Change::OperationDone { .. }
+                    | Change::HeartbeatSet { .. }
+                    | Change::HeartbeatRemoved { .. }
+                    | Change::DocumentSet { .. }
+                    | Change::DocumentRemoved { .. }
             );
             !newer
         });
@@ -152,7 +156,8 @@ fn doctor_brings_it_up_to_date_and_repairs_what_is_wrong_in_it() {
         found["repaired"][0].as_str().unwrap().starts_with("the schema was brought from 1 to "),
         "{found}"
     );
-    assert!(found["repaired"].as_array().unwrap().len() == 2, "{found}");
+    assert_eq!(found["repaired"][2], "the status documents were brought up to date", "{found}");
+    assert_eq!(found["repaired"].as_array().unwrap().len(), 3, "{found}");
     assert_eq!(version(Path::new(found["backup"].as_str().unwrap())), 1);
     assert_eq!(place.faults(), [""; 0]);
 }

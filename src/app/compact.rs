@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::{AppError, config, place};
+use super::{AppError, Session, config, place};
 use crate::model::graph::Ix;
 use crate::model::id::{Actor, IssueId};
 use crate::model::issue::Millis;
@@ -67,7 +67,7 @@ pub fn compact(
     now: Millis,
 ) -> Result<CompactView, AppError> {
     let options = place::options(&config::load(folder)?);
-    place::open(folder, &config::load(folder)?)?.bring_up_to_date()?;
+    Session::of_engine(folder, now)?.bring_up_to_date()?;
     let (roots, issues) = found(folder, idle)?;
     // Somebody may take up one of them meanwhile. That costs nothing: what folding needs stays.
     let done = sqlite::compact(folder, &issues, archive, (actor, now), &options)?;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::backup::free_name;
-use super::{AppError, config, place};
-use crate::engine::review_gated;
+use super::{AppError, Session, config, place};
+use crate::engine::{review_gated, status};
 use crate::model::issue::{Millis, Outcome};
 use crate::model::snapshot::Snapshot;
 use crate::model::waits::Waits;
@@ -93,7 +93,7 @@ pub fn examine(folder: &Path) -> Result<Diagnosis, AppError> {
     let mut checks: Vec<CheckView> = examined.checks.iter().map(stored).collect();
     match &examined.snapshot {
         Some(snapshot) => checks.extend(graph(snapshot)),
-        None => checks.extend(["waiting", "rounds", "asks", "reviews"].map(|name| CheckView {
+        None => checks.extend(["waiting", "rounds", "asks", "reviews", "documents"].map(|name| CheckView {
             name,
             health: Health::Unchecked,
             detail: "the tables cannot be read".to_owned(),
@@ -189,7 +189,15 @@ pub fn fix(folder: &Path, now: Millis) -> Result<Diagnosis, AppError> {
             repaired.push(format!("the mark was set to the last event there is; until now: {said}"));
         }
     }
-    Ok(Diagnosis { repaired, backup, ..examine(folder)? })
+    let mut after = examine(folder)?;
+    let mut faulty = after.checks.iter().filter(|check| check.health == Health::Fault);
+    if faulty.next().is_some_and(|check| check.name == "documents") && faulty.next().is_none() {
+        // A change like any other, which undoes nothing.
+        Session::of_engine(folder, now)?.renew_documents("doctor --fix")?;
+        repaired.push("the status documents were brought up to date".to_owned());
+        after = examine(folder)?;
+    }
+    Ok(Diagnosis { repaired, backup, ..after })
 }
 
 fn stored(check: &sqlite::Check) -> CheckView {
@@ -207,6 +215,7 @@ fn graph(snapshot: &Snapshot) -> Vec<CheckView> {
         found("rounds", "the rounds and the graph say the same", rounds(snapshot)),
         found("asks", "every ask is an issue", asks(snapshot)),
         found("reviews", "no failed review is left closed as one", reviews(snapshot)),
+        found("documents", "the status documents say what the issues say", status::faults(snapshot)),
     ]
 }
 

@@ -42,6 +42,9 @@ pub enum AppError {
     /// No issue has this id or prefix.
     #[error("there is no issue {0}")]
     NoIssue(String),
+    /// There is no such document.
+    #[error("there is no document {0}")]
+    NoDocument(String),
     /// More than one issue has this prefix.
     #[error("{prefix} is ambiguous: {}", .candidates.join(", "))]
     Ambiguous {
@@ -190,7 +193,10 @@ impl AppError {
                 StoreError::ReadOnly { .. } | StoreError::Network { .. } => 5,
                 _ => 1,
             },
-            AppError::BadId { .. } | AppError::NoIssue(_) | AppError::NoStore(_) => 3,
+            AppError::BadId { .. }
+            | AppError::NoIssue(_)
+            | AppError::NoDocument(_)
+            | AppError::NoStore(_) => 3,
             AppError::Ambiguous { .. }
             | AppError::StoreInPlace(_)
             | AppError::OperationUsed { .. }
@@ -234,7 +240,7 @@ impl AppError {
             AppError::Store(StoreError::Foreign { .. }) => "not_a_store",
             AppError::Store(StoreError::Damaged { .. }) => "damaged",
             AppError::Store(_) => "store",
-            AppError::BadId { .. } | AppError::NoIssue(_) => "not_found",
+            AppError::BadId { .. } | AppError::NoIssue(_) | AppError::NoDocument(_) => "not_found",
             AppError::Ambiguous { .. } => "ambiguous",
             AppError::StoreInPlace(_) => "store_exists",
             AppError::BadActor { .. } | AppError::Usage(_) => "usage",

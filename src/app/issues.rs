@@ -11,7 +11,7 @@ use crate::model::act::create::{self, NewIssue};
 use crate::model::act::update::{self, Update};
 use crate::model::act::verdict::topic;
 use crate::model::act::{edges, open, packet, retry};
-use crate::model::change::Event;
+use crate::model::change::{Change, Event};
 use crate::model::frontier::List;
 use crate::model::graph::{EdgeKind, Ix};
 use crate::model::id::{Actor, IssueId};
@@ -435,13 +435,17 @@ pub fn retry(
     })
 }
 
-/// What happened to an issue, oldest first.
+/// What happened to an issue, oldest first. What its documents say follows from that, and is left out:
+/// `ui log` has it.
 ///
 /// # Errors
 /// When there is no such issue.
 pub fn history(session: &Session, text: &str) -> Result<Vec<Event>, AppError> {
     let id = session.look(|snapshot| resolve(snapshot, text))?;
-    Ok(session.store.events(&EventQuery { subject: Some(id), ..EventQuery::default() })?)
+    let mut events = session.store.events(&EventQuery { subject: Some(id), ..EventQuery::default() })?;
+    events
+        .retain(|event| !matches!(event.change, Change::DocumentSet { .. } | Change::DocumentRemoved { .. }));
+    Ok(events)
 }
 
 /// The latest events, oldest first.

@@ -23,6 +23,7 @@ pub mod run;
 mod session;
 pub mod status;
 pub mod tick;
+pub mod ui;
 pub mod validate;
 pub mod view;
 #[cfg(feature = "watch")]

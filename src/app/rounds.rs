@@ -66,6 +66,8 @@ pub fn open(session: &mut Session, text: &str, policy: Policy) -> Result<Changed
             let primitives = work.compile(&transition, &defaults)?;
             work.as_tick(format!("tick {}", transition.kind()));
             work.apply(&primitives)?;
+            let root = work.snapshot.graph().id(work.snapshot.graph().root(ix)).clone();
+            work.tell(root, transition);
         }
         view(&work.snapshot, &id, &defaults)
     })

@@ -1,14 +1,17 @@
 //! A session with a store: one actor, one clock, one configuration. Every mutation goes through
 //! [`Session::change`], every question through [`Session::read`].
 
+use std::path::Path;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::AppError;
 use super::ambient::{Clock, IdStream, Ids};
-use super::config::Config;
+use super::config::{self, Config};
 use super::operation::Ongoing;
-use crate::engine::{Forge, Transition, compile};
+use super::place;
+use crate::engine::{Forge, Transition, compile, decide, pass, status};
 use crate::model::apply::{Author, apply_all};
 use crate::model::change::{Change, Event};
 use crate::model::id::{Actor, IssueId};
@@ -55,6 +58,7 @@ pub struct Work {
     base: Revision,
     cause: String,
     tick: bool,
+    pass: Option<(IssueId, Transition)>,
     events: Vec<Event>,
 }
 
@@ -76,6 +80,7 @@ impl Beginning {
             base,
             cause: self.cause.clone(),
             tick: false,
+            pass: None,
             events: Vec::new(),
         }
     }
@@ -125,6 +130,28 @@ impl Work {
         })
     }
 
+    /// Once everything is done, a post about this transition goes to the topic of the root.
+    pub fn tell(&mut self, root: IssueId, transition: Transition) {
+        self.pass = Some((root, transition));
+    }
+
+    /// What follows from what was done, before it is committed: the documents, and after them the post
+    /// about a tick (S3, tick contract, steps 5 and 6). Where nothing was done, nothing follows.
+    fn follow_up(&mut self, defaults: &Bounds) -> Result<(), AppError> {
+        if self.events.is_empty() {
+            return Ok(());
+        }
+        let shifted = self.snapshot.take_shifted();
+        let changes = self.events.iter().map(|event| &event.change);
+        let documents = status::brought_up_to_date(&self.snapshot, changes, &shifted, self.now);
+        self.apply(&documents)?;
+        let Some((root, transition)) = self.pass.take() else { return Ok(()) };
+        let Some(ix) = self.snapshot.graph().ix(&root) else { return Ok(()) };
+        let next = decide(&self.snapshot, ix, self.now, defaults);
+        let post = pass(&self.snapshot, ix, &transition, &next);
+        self.apply(&[post])
+    }
+
     /// From here on, what is applied is part of a tick with this cause, and the engine is its author.
     pub fn as_tick(&mut self, cause: String) {
         self.cause = cause;
@@ -134,12 +161,53 @@ impl Work {
 }
 
 impl Session {
+    /// A session in which the engine acts, at the store in a folder.
+    ///
+    /// # Errors
+    /// When there is no store, or it cannot be opened.
+    pub fn of_engine(folder: &Path, now: Millis) -> Result<Session, AppError> {
+        let config = config::load(folder)?;
+        Ok(Session {
+            store: Box::new(place::open(folder, &config)?),
+            clock: Clock::Frozen(now),
+            ids: Ids::new(None),
+            actor: Actor::engine(),
+            config,
+            operation: None,
+        })
+    }
+
     /// A consistent snapshot of everything. Writes nothing.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn read(&self) -> Result<Snapshot, AppError> {
         Ok(self.store.snapshot()?.0)
+    }
+
+    /// Makes the store ready to be written. What an older program left knows no documents; they are
+    /// written once, and from then on with each change.
+    ///
+    /// # Errors
+    /// When it cannot be brought up to date.
+    pub fn bring_up_to_date(&mut self) -> Result<(), AppError> {
+        if self.store.bring_up_to_date()? {
+            self.renew_documents("upgrade")?;
+        }
+        Ok(())
+    }
+
+    /// Gives every document the text that follows from the issues.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn renew_documents(&mut self, cause: &str) -> Result<(), AppError> {
+        self.change_whole(cause, |work| {
+            work.actor = Actor::engine();
+            let renewed = status::renewed(&work.snapshot, work.now);
+            work.apply(&renewed)
+        })?;
+        Ok(())
     }
 
     /// Answers a question from a snapshot of what can move, which costs what it looks at. Writes nothing.
@@ -236,10 +304,11 @@ impl Session {
         let mut outcome: Option<Result<T, AppError>> = None;
         let mut changed = false;
         let beginning = self.beginning(cause);
+        let defaults = self.config.bounds.clone();
         self.store.transact(extent, &mut |snapshot, base| {
             let act = act.take()?;
             let mut work = beginning.work(std::mem::take(snapshot), base);
-            let mut result = act(&mut work);
+            let mut result = act(&mut work).and_then(|value| work.follow_up(&defaults).map(|()| value));
             *snapshot = work.snapshot;
             let mut events = work.events;
             changed = result.is_ok() && !events.is_empty();

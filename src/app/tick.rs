@@ -155,6 +155,7 @@ pub(super) fn act(work: &mut Work, root: &IssueId, defaults: &Bounds) -> Result<
     let primitives = work.compile(transition, defaults)?;
     work.as_tick(format!("tick {}", transition.kind()));
     work.apply(&primitives).map_err(|error| broken(transition, &error.to_string()))?;
+    work.tell(root.clone(), transition.clone());
     // A scope whose records contradict the graph is never acted on, so this one's did not before.
     let about = scope_above(&work.snapshot, transition.subject());
     if let Some((id, why)) = about.and_then(|scope| contradiction_at(&work.snapshot, scope)) {
@@ -310,6 +311,11 @@ fn shown(primitive: &Primitive) -> PrimitiveView {
         Primitive::SetHeartbeat { heartbeat } => format!("heartbeat {}", heartbeat.id),
         Primitive::RemoveHeartbeat { id } => format!("heartbeat {id}"),
         Primitive::Annotate { annotation } => format!("{} of {}", annotation.kind, annotation.issue),
+        Primitive::SetDocument { edit } => {
+            let (root, ui_id) = edit.document();
+            format!("document {ui_id} of {root}")
+        }
+        Primitive::RemoveDocument { root, ui_id, .. } => format!("document {ui_id} of {root}, removed"),
     };
     PrimitiveView { primitive: primitive.word().into(), text }
 }

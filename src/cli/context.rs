@@ -105,7 +105,7 @@ impl Context {
     /// program left is brought up to date.
     pub fn session_to_write(&self) -> Result<Session, AppError> {
         let mut session = self.session()?;
-        session.store.bring_up_to_date()?;
+        session.bring_up_to_date()?;
         self.begin_operation(&mut session);
         Ok(session)
     }

@@ -15,7 +15,7 @@ use super::output::{self, Failure};
 use super::watch;
 use super::{
     asks, backup, compact, config, cron, doctor, forum, graph, heartbeats, import, init, issues, log, plan,
-    rounds, run, status, tick,
+    rounds, run, status, tick, ui,
 };
 use crate::app::AppError;
 
@@ -69,6 +69,9 @@ enum Command {
     /// A live view on the terminal, where asks can be answered
     #[cfg(feature = "watch")]
     Watch(watch::WatchArgs),
+    /// Status documents and prompts: what they say now, and what was set and removed
+    #[command(subcommand)]
+    Ui(ui::UiCommand),
     /// The latest events
     Log(log::LogArgs),
     /// A root's graph as text for Graphviz or Mermaid
@@ -192,6 +195,7 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, AppError> {
         Command::Status(args) => status::run(context, args),
         #[cfg(feature = "watch")]
         Command::Watch(args) => watch::run(context, args),
+        Command::Ui(command) => ui::run(context, command),
         Command::Log(args) => log::run(context, args),
         Command::Graph(args) => graph::run(context, args),
         Command::Plan(command) => plan::run(context, command),

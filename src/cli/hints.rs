@@ -11,6 +11,7 @@ pub fn hint(error: &AppError) -> Option<String> {
     let text = match error {
         AppError::Refusal(refusal) => return refused(refusal),
         AppError::Store(store) => return stored(store),
+        AppError::NoDocument(_) => "roundgate ui list shows every document".to_owned(),
         AppError::NoIssue(_) | AppError::BadId { .. } => {
             "roundgate issues list --all shows every issue".to_owned()
         }

@@ -103,6 +103,11 @@ pub fn what(change: &Change) -> String {
         }
         Change::OperationDone { operation } => format!("operation {} is done", operation.id),
         Change::Annotated { annotation } => format!("{}: {}", annotation.issue, annotation.kind),
+        Change::DocumentSet { edit } => {
+            let (root, ui_id) = edit.document();
+            format!("document {ui_id} of {root}, revision {}", edit.version())
+        }
+        Change::DocumentRemoved { root, ui_id, .. } => format!("document {ui_id} of {root} is removed"),
     }
 }
 

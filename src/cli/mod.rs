@@ -25,5 +25,6 @@ mod status;
 mod tick;
 #[cfg(feature = "watch")]
 mod watch;
+mod ui;
 
 pub use doors::{main, run_line};

@@ -67,7 +67,7 @@ pub struct Opened {
 pub fn session_or_new(context: &Context) -> Result<Opened, AppError> {
     let to_write = |folder| -> Result<Opened, AppError> {
         let mut opened = opened(context, folder)?;
-        opened.session.store.bring_up_to_date()?;
+        opened.session.bring_up_to_date()?;
         context.begin_operation(&mut opened.session);
         Ok(opened)
     };

@@ -3,8 +3,6 @@
 use super::decision::Transition;
 use super::forge::Forge;
 use super::{answers, asks, review_gated};
-use crate::model::act::verdict::topic;
-use crate::model::id::IssueId;
 use crate::model::issue::Outcome;
 use crate::model::primitive::Primitive;
 use crate::model::snapshot::Snapshot;
@@ -49,17 +47,6 @@ pub fn compile(
             reason: Some("everything in it is resolved".to_owned()),
             by: None,
         }]),
-        Transition::Finish { root } => Some(finish(snapshot, root)),
+        Transition::Finish { root } => Some(vec![Primitive::FinishRoot { id: root.clone(), finished: true }]),
     }
-}
-
-fn finish(snapshot: &Snapshot, root: &IssueId) -> Vec<Primitive> {
-    let graph = snapshot.graph();
-    let title = graph.get(root).map_or("", |issue| issue.title.as_str());
-    let below = graph.ix(root).map_or(0, |ix| graph.subtree(ix).len() - 1);
-    let body = format!("ORCH_PASS: done\n\"{title}\" is final: all {below} issues below it are settled.");
-    vec![
-        Primitive::FinishRoot { id: root.clone(), finished: true },
-        Primitive::Post { topic: topic(root), body },
-    ]
 }

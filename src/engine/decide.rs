@@ -2,7 +2,6 @@
 //! rounds (innermost first), failures, opening rounds, roll-up; within one class by priority, age, id.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 use super::answers;
 use super::decision::{Decision, Transition};
@@ -82,18 +81,9 @@ fn judged(snapshot: &Snapshot, root: Ix) -> Option<Transition> {
         snapshot.scope(graph.id(ix)).and_then(|scope| review_gated::verdict_or_failure(snapshot, scope))
     };
     let judged = snapshot.listed(List::Judged, Some(root)).first(|ix| want(ix).is_some());
-    let failed = scopes_of_failures(snapshot, root).into_iter().filter(|&ix| want(ix).is_some());
+    let failed = failures::scopes_of_failures(snapshot, root).into_iter().filter(|&ix| want(ix).is_some());
     let innermost_first = |&ix: &Ix| (Reverse(graph.depth(ix)), graph.issue(ix).rank());
     judged.into_iter().chain(failed).min_by(|a, b| innermost_first(a).cmp(&innermost_first(b))).and_then(want)
-}
-
-/// The scopes whose latest attempt has an unresolved failure at or below it.
-fn scopes_of_failures(snapshot: &Snapshot, root: Ix) -> BTreeSet<Ix> {
-    let graph = snapshot.graph();
-    let failed = snapshot.listed(List::Failed, Some(root)).all().into_iter();
-    let attempts = failed.flat_map(|ix| graph.self_and_ancestors(ix));
-    let rounds = attempts.filter_map(|up| snapshot.attempt_round(graph.id(up)));
-    rounds.filter(|round| round.end.is_none()).filter_map(|round| graph.ix(&round.scope)).collect()
 }
 
 /// A container in which everything is resolved.

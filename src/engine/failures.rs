@@ -1,6 +1,8 @@
 //! Failures that no round and no policy takes care of, and steps that were lost too often: a human is
 //! asked, once.
 
+use std::collections::BTreeSet;
+
 use super::decision::Transition;
 use super::progress;
 use crate::model::frontier::List;
@@ -21,6 +23,15 @@ pub fn uncovered(snapshot: &Snapshot, root: Ix, defaults: &Bounds) -> Option<Tra
         true => Transition::EscalateFailure { issue },
         false => Transition::EscalateSteps { issue },
     })
+}
+
+/// The scopes whose latest attempt has an unresolved failure at or below it.
+pub fn scopes_of_failures(snapshot: &Snapshot, root: Ix) -> BTreeSet<Ix> {
+    let graph = snapshot.graph();
+    let failed = snapshot.listed(List::Failed, Some(root)).all().into_iter();
+    let attempts = failed.flat_map(|ix| graph.self_and_ancestors(ix));
+    let rounds = attempts.filter_map(|up| snapshot.attempt_round(graph.id(up)));
+    rounds.filter(|round| round.end.is_none()).filter_map(|round| graph.ix(&round.scope)).collect()
 }
 
 /// An unresolved failure that nothing supersedes and no undecided round covers. A root that failed is

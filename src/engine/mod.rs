@@ -8,9 +8,11 @@ mod decide;
 mod decision;
 mod failures;
 mod forge;
+mod pass;
 mod progress;
 pub mod review_gated;
 mod roots;
+pub mod status;
 mod waiting;
 
 pub use answers::dependents;
@@ -18,5 +20,6 @@ pub use compile::compile;
 pub use decide::{decide, is_final};
 pub use decision::{Actor, Cause, Decision, Transition, Waiting};
 pub use forge::Forge;
+pub use pass::pass;
 pub use roots::roots_to_move;
 pub use waiting::{contradiction_at, stuck};

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::model::frontier::List;
 use crate::model::graph::Ix;
 use crate::model::issue::{Outcome, State};
 use crate::model::snapshot::Snapshot;
@@ -12,9 +13,22 @@ pub fn failed_for_good(snapshot: &Snapshot, top: Ix) -> bool {
     !failures(snapshot, top).is_empty() && !Hope::new(snapshot, top).anything_moves()
 }
 
+/// Whether that hangs on what becomes of other trees.
+pub fn looks_abroad(snapshot: &Snapshot, top: Ix) -> bool {
+    let mut hope = Hope::new(snapshot, top);
+    !failures(snapshot, top).is_empty() && {
+        hope.anything_moves();
+        hope.abroad
+    }
+}
+
 /// The unresolved failures at or below `top`, topmost first.
 pub fn failures(snapshot: &Snapshot, top: Ix) -> Vec<Ix> {
     let (graph, relation) = (snapshot.graph(), snapshot.relation());
+    // Mostly there are none; then nobody has to walk down to know it.
+    if !snapshot.listed(List::Failed, Some(top)).any() {
+        return Vec::new();
+    }
     let mut below = graph.subtree(top);
     below.retain(|&ix| {
         !relation.resolved(ix) && graph.issue(ix).state.outcome().is_some_and(Outcome::unsuccessful)
@@ -28,11 +42,13 @@ struct Hope<'s> {
     snapshot: &'s Snapshot,
     top: Ix,
     resolves: HashMap<Ix, bool>,
+    /// Whether a node of another tree was looked at.
+    abroad: bool,
 }
 
 impl<'s> Hope<'s> {
     fn new(snapshot: &'s Snapshot, top: Ix) -> Self {
-        Hope { snapshot, top, resolves: HashMap::new() }
+        Hope { snapshot, top, resolves: HashMap::new(), abroad: false }
     }
 
     fn anything_moves(&mut self) -> bool {
@@ -58,6 +74,7 @@ impl<'s> Hope<'s> {
 
     fn compute(&mut self, ix: Ix) -> bool {
         let (graph, relation) = (self.snapshot.graph(), self.snapshot.relation());
+        self.abroad |= graph.root(ix) != graph.root(self.top);
         if relation.resolved(ix) {
             return true;
         }

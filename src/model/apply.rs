@@ -223,6 +223,10 @@ fn facts(snapshot: &Snapshot, primitive: &Primitive, author: &Author) -> Result<
             one(Change::IdReserved { id: id.clone() })
         }
         Primitive::Annotate { annotation } => one(Change::Annotated { annotation: annotation.clone() }),
+        Primitive::SetDocument { edit } => one(Change::DocumentSet { edit: edit.clone() }),
+        Primitive::RemoveDocument { root, ui_id, hidden } => {
+            one(Change::DocumentRemoved { root: root.clone(), ui_id: ui_id.clone(), hidden: *hidden })
+        }
     }
 }
 

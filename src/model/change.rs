@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::compaction::Compaction;
+use super::document::DocumentEdit;
 use super::graph::Edge;
 use super::id::{Actor, IssueId};
 use super::issue::{Issue, Millis, Policy, Priority, State, Work};
@@ -195,6 +196,20 @@ pub enum Change {
         /// Which events, and where to.
         compaction: Box<Compaction>,
     },
+    /// A document got another text.
+    DocumentSet {
+        /// The text.
+        edit: Box<DocumentEdit>,
+    },
+    /// A document was taken out.
+    DocumentRemoved {
+        /// Whose it was.
+        root: IssueId,
+        /// Its name.
+        ui_id: String,
+        /// Whether what it is about goes on: somebody wanted it out of sight.
+        hidden: bool,
+    },
 }
 
 impl Change {
@@ -219,6 +234,8 @@ impl Change {
             Change::Annotated { .. } => "annotated",
             Change::OperationDone { .. } => "operation_done",
             Change::Compacted { .. } => "compacted",
+            Change::DocumentSet { .. } => "document_set",
+            Change::DocumentRemoved { .. } => "document_removed",
         }
     }
 
@@ -245,6 +262,8 @@ impl Change {
             Change::HeartbeatSet { after, .. } => Some(&after.root),
             Change::HeartbeatRemoved { heartbeat } => Some(&heartbeat.root),
             Change::Annotated { annotation } => Some(&annotation.issue),
+            Change::DocumentSet { edit } => Some(edit.document().0),
+            Change::DocumentRemoved { root, .. } => Some(root),
         }
     }
 }

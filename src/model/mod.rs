@@ -4,6 +4,7 @@ pub mod act;
 pub mod apply;
 pub mod change;
 pub mod compaction;
+pub mod document;
 pub mod frontier;
 pub mod gate;
 pub mod graph;

@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use super::change::Field;
+use super::document::DocumentEdit;
 use super::id::{Actor, IssueId};
 use super::issue::{Claim, Issue, Outcome};
 use super::record::{Annotation, Answer, Ask, Heartbeat, HeartbeatId, PlanRecord, Round, Scope};
@@ -153,6 +154,20 @@ pub enum Primitive {
         /// The annotation.
         annotation: Annotation,
     },
+    /// Gives a document another text.
+    SetDocument {
+        /// The text.
+        edit: Box<DocumentEdit>,
+    },
+    /// Takes a document out.
+    RemoveDocument {
+        /// Whose it is.
+        root: IssueId,
+        /// Its name.
+        ui_id: String,
+        /// Whether what it is about goes on.
+        hidden: bool,
+    },
 }
 
 impl Primitive {
@@ -188,7 +203,9 @@ impl Primitive {
             | Primitive::SetHeartbeat { .. }
             | Primitive::RemoveHeartbeat { .. }
             | Primitive::Reserve { .. }
-            | Primitive::Annotate { .. } => "record",
+            | Primitive::Annotate { .. }
+            | Primitive::SetDocument { .. }
+            | Primitive::RemoveDocument { .. } => "record",
         }
     }
 }

@@ -4,14 +4,16 @@
 //! A snapshot is *whole*, or it is of the live frontier: then it loads from its source what it is asked
 //! for, and only what is on a [list](super::frontier) is found without knowing its id.
 
+mod documents;
 mod heartbeats;
 mod kept;
 mod restore;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::change::Change;
+use super::document::Documents;
 use super::frontier::{List, Listed};
 use super::graph::{Edge, Graph, Ix};
 use super::id::IssueId;
@@ -34,6 +36,8 @@ pub struct Snapshot {
     plans: Kept<PlanRecord>,
     heartbeats: Kept<Vec<Heartbeat>>,
     heartbeat_at: Kept<IssueId, HeartbeatId>,
+    documents: Kept<Documents>,
+    described_in: Kept<IssueId>,
     finished_roots: Kept<bool>,
     reserved: Kept<()>,
     annotations: Vec<Annotation>,
@@ -57,6 +61,7 @@ impl PartialEq for Snapshot {
             && self.asks().eq(other.asks())
             && self.plans().eq(other.plans())
             && self.heartbeats().eq(other.heartbeats())
+            && self.all_documents().eq(other.all_documents())
             && self.finished_roots().eq(other.finished_roots())
             && self.reserved().eq(other.reserved())
             && self.annotations == other.annotations
@@ -107,6 +112,11 @@ impl Snapshot {
     /// The nodes that were resolved and are not any more, since this was last asked.
     pub fn take_lost(&mut self) -> Vec<Ix> {
         self.graph.take_lost()
+    }
+
+    /// The nodes that came to be resolved or let go, or ceased to be, since this was last asked.
+    pub fn take_shifted(&mut self) -> BTreeSet<Ix> {
+        self.graph.take_shifted()
     }
 
     /// Every opened scope.
@@ -264,6 +274,8 @@ impl Snapshot {
             Change::RootFinished { id, finished } => self.set_finished(id, *finished),
             Change::IdReserved { id } => self.reserved.put(id, ()),
             Change::Annotated { annotation } => self.annotations.push(annotation.clone()),
+            Change::DocumentSet { edit } => self.set_document(edit),
+            Change::DocumentRemoved { root, ui_id, hidden } => self.remove_document(root, ui_id, *hidden),
         }
     }
 

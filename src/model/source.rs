@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use super::document::Documents;
 use super::frontier::{List, Lists};
 use super::graph::{Edge, EdgeKind};
 use super::id::IssueId;
@@ -109,6 +110,14 @@ pub trait Source: Debug {
     fn heartbeats(&self, issue: &IssueId) -> Vec<Heartbeat>;
     /// The issue that a heartbeat was made for.
     fn heartbeat_at(&self, id: &HeartbeatId) -> Option<IssueId>;
+    /// The documents of a root, if it has some.
+    fn documents(&self, root: &IssueId) -> Option<Documents>;
+    /// The root whose documents speak of a scope or an ask.
+    fn described_in(&self, id: &IssueId) -> Option<IssueId>;
+    /// The roots that have documents.
+    fn described_roots(&self) -> Vec<IssueId>;
+    /// The scopes over whose state other trees decide.
+    fn decided_abroad(&self) -> Vec<IssueId>;
     /// Whether a tick has found a root final.
     fn root_finished(&self, id: &IssueId) -> bool;
     /// Says that what this source gave contradicts itself.

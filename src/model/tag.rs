@@ -25,6 +25,8 @@ pub const FLOW_REVIEW_GATED: &str = "flow:review-gated-v1";
 pub const FLOW_ATTEMPT: &str = "flow:attempt";
 /// Marks the review of a round.
 pub const FLOW_REVIEW: &str = "flow:review";
+/// Marks a root whose orchestration is shared with others than this policy (S3, "mu_ui").
+pub const FLOW_SUBAGENTS: &str = "flow:subagents-v1";
 /// Set by an import on open work whose parent is closed: it stays workable (section 3, `finished`).
 pub const IMPORT_OPEN_BELOW_CLOSED: &str = "import:open-below-closed";
 
@@ -35,7 +37,7 @@ pub const SCOPE_POLICIES: [&str; 4] =
 /// The families of which only the protocol's words are tags, each with these: a misspelt one would be
 /// a policy that never acts. `kind:` and `proto:` have checks of their own.
 const VOCABULARY: [(&str, &[&str]); 4] = [
-    ("flow:", &[FLOW_REVIEW_GATED, FLOW_ATTEMPT, FLOW_REVIEW, "flow:escalation"]),
+    ("flow:", &[FLOW_REVIEW_GATED, FLOW_ATTEMPT, FLOW_REVIEW, FLOW_SUBAGENTS, "flow:escalation"]),
     ("ctx:", &["ctx:clean", "ctx:inherit", "ctx:human"]),
     ("node:", &[NODE_ROOT, NODE_AGENT]),
     ("actor:", &[ACTOR_USER]),

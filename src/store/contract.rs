@@ -63,12 +63,13 @@ pub trait Store {
     fn snapshot(&self) -> Result<(Snapshot, Revision), StoreError>;
 
     /// Makes the store ready to be written: what an older program left is brought to what this one
-    /// works with. [`Store::transact`] does so by itself; for whoever reads first and writes then.
+    /// works with. [`Store::transact`] does so by itself; for whoever reads first and writes then. Says
+    /// whether there was anything to do.
     ///
     /// # Errors
     /// When it cannot be written, or not be brought up to date; then it is as it was.
-    fn bring_up_to_date(&mut self) -> Result<(), StoreError> {
-        Ok(())
+    fn bring_up_to_date(&mut self) -> Result<bool, StoreError> {
+        Ok(false)
     }
 
     /// Reads at one moment. `read` gets a snapshot of what can move: it loads from the store what it is

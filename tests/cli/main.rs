@@ -5,6 +5,7 @@
 
 mod asks;
 mod bare;
+mod documents;
 mod exits;
 mod gated;
 mod heartbeats;

@@ -25,6 +25,7 @@ fn a_nasty_title_is_shown_escaped_everywhere() {
     let other = other["id"].as_str().unwrap().to_owned();
     stage.ok(&format!("issues dep {other} blocks {}", gated.goal));
     stage.cmd(&format!("issues update {root} --title")).arg(NASTY).ok();
+    stage.cmd(&format!("issues update {} --title", gated.goal)).arg(NASTY).ok();
     stage.cmd(&format!("forum post issue:{other} -m")).arg(NASTY).ok();
     stage.cmd(&format!("issues close {other} --outcome failure --reason")).arg(NASTY).ok();
     let nasty_plan = stage.write("plan.toml", "[root]\nkey = \"\\u001b[2J\"\ntitle = \"\\u0007\"\n");
@@ -43,6 +44,13 @@ fn a_nasty_title_is_shown_escaped_everywhere() {
         format!("graph {root}"),
         format!("graph {root} --format mermaid"),
         "asks list".to_owned(),
+        "ui list".to_owned(),
+        "ui snapshot compact".to_owned(),
+        "ui snapshot multiline".to_owned(),
+        format!("ui get ui:control-flow --root {root}"),
+        format!("ui get ui:control-flow:escalation --root {root}"),
+        "ui log".to_owned(),
+        format!("forum read issue:{root}"),
         format!("forum read issue:{other}"),
         format!("plan check {}", nasty_plan.display()),
     ];

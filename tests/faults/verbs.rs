@@ -12,7 +12,7 @@ fn tick(root: String) -> Line {
     Line::of(format!("tick --root {root}"))
 }
 
-pub const VERBS: [Verb; 50] = [
+pub const VERBS: [Verb; 51] = [
     ("issues create", |bench| {
         let parent = bench.issue("Parent");
         Line::of(format!("issues create Child --parent {parent} --body words --tag free"))
@@ -197,6 +197,10 @@ pub const VERBS: [Verb; 50] = [
     ("import", |_| {
         let export = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/import/beads-odd.jsonl");
         Line::of(format!("import --format beads {export}"))
+    }),
+    ("ui remove", |bench| {
+        bench.attempted(3);
+        Line::of("ui remove ui:control-flow")
     }),
     ("import, with something there", |bench| {
         bench.issue("Work");

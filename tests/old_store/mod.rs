@@ -3,13 +3,17 @@
 use std::fs;
 use std::path::Path;
 
+use roundgate::model::change::Change;
+use roundgate::store::sqlite::Sqlite;
+use roundgate::store::{EventQuery, Extent, Store};
 use rusqlite::Connection;
 
 const FIRST: &str = include_str!("../../migrations/0001_initial.sql");
 
 /// Writes the store in a folder anew with the first schema. What the first release had no place for must
-/// not be in it.
+/// not be in it, save documents, which are left out.
 pub fn downgrade(folder: &Path) {
+    forget_documents(folder);
     let (current, old) = (folder.join("roundgate.db"), folder.join("old.db"));
     let conn = Connection::open(&old).unwrap();
     conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())).unwrap();
@@ -27,6 +31,29 @@ pub fn downgrade(folder: &Path) {
     conn.execute("DETACH current", ()).unwrap();
     conn.close().unwrap();
     fs::rename(old, current).unwrap();
+}
+
+/// The same events without those about documents, numbered anew.
+fn forget_documents(folder: &Path) {
+    let about_documents = |change: &Change| change.name().starts_with("document_");
+    let mut events = Sqlite::open(folder).unwrap().events(&EventQuery::default()).unwrap();
+    if !events.iter().any(|event| about_documents(&event.change)) {
+        return;
+    }
+    events.retain(|event| !about_documents(&event.change));
+    let old: Vec<u64> = events.iter().map(|event| event.seq).collect();
+    let new = |seq: u64| 1 + old.partition_point(|&before| before < seq) as u64;
+    for event in &mut events {
+        (event.seq, event.tick) = (new(event.seq), event.tick.map(new));
+    }
+    let fresh = folder.join("fresh");
+    let mut store = Sqlite::init(&fresh).unwrap();
+    store.transact(Extent::Frontier, &mut |_, _| Some(events.clone())).unwrap();
+    drop(store);
+    for name in ["roundgate.db", "roundgate.mark"] {
+        fs::rename(fresh.join(name), folder.join(name)).unwrap();
+    }
+    fs::remove_dir_all(fresh).unwrap();
 }
 
 fn names(conn: &Connection, sql: &str) -> Vec<String> {

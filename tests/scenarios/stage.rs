@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use roundgate::engine::{Decision, decide};
+use roundgate::engine::{Decision, Transition, decide, pass, status};
 use roundgate::model::act::{answer, claim, close, create, edges, open, packet, retry, update, verdict};
 use roundgate::model::apply::{Author, apply};
 use roundgate::model::id::{Actor, IssueId};
@@ -163,6 +163,7 @@ impl Stage {
         let before = self.snapshot.all_rounds().count() + self.snapshot.asks().count();
         self.carry_out(&primitives, &Actor::engine()).map_err(|e| format!("{transition:?}: {e}"))?;
         self.list(&primitives);
+        self.say(&transition)?;
         let opened = self.snapshot.all_rounds().count() + self.snapshot.asks().count() - before;
         if opened > 1 {
             return Err(format!("one tick opened {opened} rounds and asks"));
@@ -174,11 +175,25 @@ impl Stage {
     fn carry_out(&mut self, primitives: &[Primitive], actor: &Actor) -> Result<(), Refusal> {
         let author = Author { actor: actor.clone(), at: self.now };
         let mut next = self.snapshot.clone();
+        let mut changes = Vec::new();
         for primitive in primitives {
-            apply(&mut next, primitive, &author)?;
+            changes.extend(apply(&mut next, primitive, &author)?);
+        }
+        let shifted = next.take_shifted();
+        for document in status::brought_up_to_date(&next, changes.iter(), &shifted, self.now) {
+            apply(&mut next, &document, &author)?;
         }
         self.snapshot = next;
         self.check();
+        Ok(())
+    }
+
+    /// What a tick says of what it did.
+    fn say(&mut self, transition: &Transition) -> Result<(), String> {
+        let next = self.decide()?;
+        let root = self.root.as_ref().and_then(|root| self.snapshot.graph().ix(root));
+        let post = pass(&self.snapshot, root.ok_or("there is no root yet")?, transition, &next);
+        self.list(&[post]);
         Ok(())
     }
 
@@ -186,6 +201,7 @@ impl Stage {
     fn check(&self) {
         let graph = self.snapshot.graph();
         assert_eq!(Waits::of(graph).cycle(), None);
+        assert_eq!(status::faults(&self.snapshot), [""; 0]);
         for round in self.snapshot.all_rounds() {
             let outcome = graph.get(&round.review).and_then(|review| review.state.outcome());
             assert!(!outcome.is_some_and(Outcome::unsuccessful), "{} stays closed as failed", round.review);

@@ -39,7 +39,7 @@ impl World {
             return;
         }
         self.budget -= 1;
-        match self.rng.u8(0..27) {
+        match self.rng.u8(0..29) {
             0 => self.add_edge(),
             1 => {
                 let id = self.any_id();
@@ -97,6 +97,7 @@ impl World {
             }
             19 => self.fence(),
             25 | 26 => self.keep_a_clock(),
+            27 | 28 => drop(self.tangle()),
             _ => {
                 let ix = self.any();
                 self.claim(ix);
@@ -357,6 +358,8 @@ impl World {
         let act = open::open(&self.snapshot, id, &"human".parse().unwrap());
         if self.act(act) {
             Ok(true)
+        } else if self.left_by_an_import(ix) {
+            Ok(false)
         } else {
             Err(format!("a human is waited for on {id} and can do nothing"))
         }

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
+use roundgate::engine::status::{Rule, brought_up_to_date_by, faults};
 use roundgate::engine::{
     Actor as Mover, Cause, Decision, Forge, Transition, Waiting, compile, decide, stuck,
 };
@@ -42,6 +43,8 @@ pub enum Fault {
     ReviewStaysNeedsWork,
     /// `expanded` blockers count as resolved at once.
     VerdictWithoutAttempt,
+    /// Documents are brought up to date without one of the rules that find what was touched.
+    NoRule(Rule),
 }
 
 /// How a run ended.
@@ -141,11 +144,20 @@ impl World {
             }
             changes.extend(apply(&mut next, primitive, &author).map_err(|e| format!("{primitive:?}: {e}"))?);
         }
+        let (rules, shifted) = (self.document_rules(), next.take_shifted());
+        for document in brought_up_to_date_by(&rules, &next, changes.iter(), &shifted, self.now) {
+            changes.extend(apply(&mut next, &document, &author).map_err(|e| format!("{document:?}: {e}"))?);
+        }
         self.snapshot = next;
         self.times.extend(changes.iter().map(|_| self.now));
         self.changes.extend(changes);
         self.now += 1;
         Ok(())
+    }
+
+    /// The rules that find which documents a change touched.
+    fn document_rules(&self) -> Vec<Rule> {
+        Rule::ALL.into_iter().filter(|&rule| self.fault != Some(Fault::NoRule(rule))).collect()
     }
 
     /// An agent's act: refused is fine, carried out is fine.
@@ -289,6 +301,10 @@ impl World {
         let (graph, relation) = (self.snapshot.graph(), self.snapshot.relation());
         if let Some(cycle) = Waits::of(graph).cycle() {
             return Err(format!("a circle of waiting: {cycle}"));
+        }
+        let documents = self.fault.is_none() || self.document_rules().len() < Rule::ALL.len();
+        if let Some(stale) = documents.then(|| faults(&self.snapshot)).iter().flatten().next() {
+            return Err(format!("a document was not brought up to date: {stale}"));
         }
         for round in self.snapshot.all_rounds() {
             let review = graph.get(&round.review).unwrap();

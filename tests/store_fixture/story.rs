@@ -1,6 +1,7 @@
 //! A story with every kind of change and every field of an issue in it.
 
 use roundgate::model::change::{Change, Field};
+use roundgate::model::document::{DocumentEdit, Head, Part, PartEdit, PartText, Prompt, PromptText};
 use roundgate::model::graph::{Edge, EdgeKind};
 use roundgate::model::issue::{Claim, Issue, Millis, Outcome, Policy, Priority, Process, State, Work};
 use roundgate::model::operation::Operation;
@@ -301,7 +302,7 @@ pub fn story() -> Vec<Vec<Change>> {
         done("an-operation", 0, "a reply"),
         done("an-operation", 1, "another"),
     ];
-    vec![begin, change, moves, edges, records, heartbeats(), rest]
+    vec![begin, change, moves, edges, records, heartbeats(), rest, documents()]
 }
 
 /// A step of an operation, with a text for its reply.
@@ -314,4 +315,82 @@ pub fn done(name: &str, step: u32, reply: &str) -> Change {
         reply: reply.into(),
     };
     Change::OperationDone { operation: Box::new(operation) }
+}
+
+/// Documents that come, change, are hidden, move to another root, and go.
+fn documents() -> Vec<Change> {
+    let head = |root: &str, version, shown| Head {
+        root: id(root),
+        ui_id: "ui:control-flow".to_owned(),
+        version,
+        updated_at: 7,
+        shown,
+    };
+    let part = |scope: &str, root: &str, place, abroad| Part {
+        scope: id(scope),
+        root: id(root),
+        place,
+        name: format!("policy:{scope}"),
+        abroad,
+        text: PartText {
+            title: "Review gate".to_owned(),
+            policy: "flow:review-gated-v1".to_owned(),
+            round: "1/3".to_owned(),
+            attempt: "rg-a1".to_owned(),
+            review: "rg-r1".to_owned(),
+            state: "attempt_pending".to_owned(),
+            next: "Run attempt_1".to_owned(),
+        },
+    };
+    let boxed = |part: &Part| Some(Box::new(part.clone()));
+    let status = |after: Head, parts: Vec<PartEdit>| Change::DocumentSet {
+        edit: Box::new(DocumentEdit::Status { before: None, after: Box::new(after), parts }),
+    };
+    let prompt = |ask: &str, ui_id: &str, version| Change::DocumentSet {
+        edit: Box::new(DocumentEdit::Prompt {
+            before: None,
+            after: Box::new(Prompt {
+                ask: id(ask),
+                root: id("rg-root"),
+                ui_id: ui_id.to_owned(),
+                version,
+                updated_at: 8,
+                shown: true,
+                text: PromptText {
+                    title: "Question".to_owned(),
+                    summary: "…".to_owned(),
+                    question: "Which \"one\"?".to_owned(),
+                    actions: vec![("done".to_owned(), "Done".to_owned())],
+                },
+            }),
+        }),
+    };
+    let removed = |root: &str, ui_id: &str, hidden| Change::DocumentRemoved {
+        root: id(root),
+        ui_id: ui_id.to_owned(),
+        hidden,
+    };
+    let (here, there) = (part("rg-goal", "rg-root", 1, true), part("rg-goal", "rg-b", 1, false));
+    let other = part("rg-a2", "rg-root", 2, false);
+    vec![
+        status(
+            head("rg-root", 1, true),
+            vec![
+                PartEdit { before: None, after: boxed(&here) },
+                PartEdit { before: None, after: boxed(&other) },
+            ],
+        ),
+        status(head("rg-b", 1, true), vec![PartEdit { before: None, after: boxed(&there) }]),
+        status(head("rg-root", 2, true), vec![PartEdit { before: boxed(&here), after: None }]),
+        status(head("rg-z", 4, true), Vec::new()),
+        removed("rg-z", "ui:control-flow", true),
+        prompt("rg-q0", "ui:control-flow:escalation", 1),
+        prompt("rg-q1", "ui:control-flow:escalation:rg-q1", 1),
+        prompt("rg-q2", "ui:control-flow:escalation:rg-q2", 1),
+        prompt("rg-q1", "ui:control-flow:escalation:rg-q1", 2),
+        removed("rg-root", "ui:control-flow:escalation", false),
+        removed("rg-root", "ui:control-flow:escalation:rg-q2", true),
+        removed("rg-root", "ui:control-flow", false),
+        removed("rg-root", "ui:none", false),
+    ]
 }

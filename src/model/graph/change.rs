@@ -122,6 +122,7 @@ impl Graph {
         }
         self.tracked = true;
         self.touched.borrow_mut().clear();
+        self.shifted.clear();
         self.stirred.borrow_mut().clear();
     }
 

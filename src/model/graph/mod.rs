@@ -92,6 +92,8 @@ pub struct Graph {
     stirred: RefCell<Vec<Ix>>,
     /// Nodes that were resolved before a change and are not any more.
     lost: Vec<Ix>,
+    /// Nodes that came to be resolved or let go, or ceased to be.
+    shifted: BTreeSet<Ix>,
     /// Whether standings are left to [`Graph::settle_all`].
     deferred: bool,
 }

@@ -21,6 +21,7 @@ impl Graph {
             let before = *self.standing(ix);
             if !before.let_go && self.has_been_let_go(ix) {
                 self.held(ix).standing.let_go = true;
+                self.shifted.insert(ix);
                 self.touch(ix);
                 self.stir(ix);
                 open.extend_from_slice(self.children(ix));
@@ -48,6 +49,7 @@ impl Graph {
             taken.push(ix);
             if before.let_go {
                 self.held(ix).standing.let_go = false;
+                self.shifted.insert(ix);
                 self.touch(ix);
                 self.stir(ix);
                 let gone = self.children(ix).iter().copied().filter(|&child| self.standing(child).let_go);
@@ -87,6 +89,7 @@ impl Graph {
 
     fn set_resolved(&mut self, ix: Ix, resolved: bool) {
         self.held(ix).standing.resolved = resolved;
+        self.shifted.insert(ix);
         self.touch(ix);
         if let Some(parent) = self.parent(ix) {
             let open = &mut self.held(parent).standing.unresolved_children;
@@ -179,6 +182,11 @@ impl Graph {
     /// The nodes that were resolved and are not any more, since this was last asked.
     pub fn take_lost(&mut self) -> Vec<Ix> {
         std::mem::take(&mut self.lost)
+    }
+
+    /// The nodes that came to be resolved or let go, or ceased to be, since this was last asked.
+    pub fn take_shifted(&mut self) -> BTreeSet<Ix> {
+        std::mem::take(&mut self.shifted)
     }
 
     /// Leaves standings as they are until [`Graph::settle_all`]: for whoever puts a whole graph together.

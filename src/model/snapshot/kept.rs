@@ -51,6 +51,11 @@ impl<V, K: Clone + Ord> Kept<V, K> {
         self.known.insert(id.clone(), record);
     }
 
+    /// The records that are known without asking, by id: in a part of a graph, those that changed.
+    pub fn here(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.known.iter()
+    }
+
     /// Every record of a whole snapshot, by id.
     pub fn entries(&self, graph: &Graph) -> impl Iterator<Item = (&K, &V)> {
         if let Some(source) = graph.source() {

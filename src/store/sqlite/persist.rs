@@ -9,6 +9,7 @@ use super::chain::Hash;
 use super::fault::Stopped;
 use super::row;
 use crate::model::change::{Change, Event};
+use crate::model::document::DocumentEdit;
 use crate::store::StoreError;
 
 /// Writes one event after the one with the hash `before`, and gives its own. To be called within a
@@ -89,6 +90,46 @@ pub(super) fn project(conn: &Connection, event: &Event) -> Result<(), Stopped> {
         }
         Change::Annotated { annotation } => {
             run(conn, &row::ANNOTATIONS.insert(), row::annotation_row(annotation, seq)?)?;
+        }
+        Change::DocumentSet { edit } => document(conn, edit)?,
+        Change::DocumentRemoved { root, ui_id, hidden: true } => {
+            for (statement, values) in [row::hidden_head(root, ui_id), row::hidden_prompt(root, ui_id)] {
+                run(conn, statement, values)?;
+            }
+        }
+        Change::DocumentRemoved { root, ui_id, hidden: false } => {
+            let (statement, values) = row::removed_head(root, ui_id);
+            if run(conn, statement, values)? > 0 {
+                let (statement, values) = row::removed_parts(root);
+                run(conn, statement, values)?;
+            }
+            let (statement, values) = row::removed_prompt(root, ui_id);
+            run(conn, statement, values)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a document's new text.
+fn document(conn: &Connection, edit: &DocumentEdit) -> Result<(), Stopped> {
+    match edit {
+        DocumentEdit::Status { after, parts, .. } => {
+            run(conn, &row::HEADS.upsert(), row::head_row(after)?)?;
+            for part in parts {
+                match (&part.before, &part.after) {
+                    (_, Some(after)) => {
+                        run(conn, &row::PARTS.upsert(), row::part_row(after)?)?;
+                    }
+                    (Some(before), None) => {
+                        let (statement, values) = row::removed_part(before);
+                        run(conn, statement, values)?;
+                    }
+                    (None, None) => {}
+                }
+            }
+        }
+        DocumentEdit::Prompt { after, .. } => {
+            run(conn, &row::PROMPTS.upsert(), row::prompt_row(after)?)?;
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Rows to values and back. The only place that knows which columns a table has.
 
+mod document;
 mod issue;
 mod record;
 mod schedule;
@@ -7,6 +8,11 @@ mod standing;
 
 use super::table::Table;
 
+pub(super) use document::{
+    DECIDED_ABROAD, DESCRIBED_IN, DESCRIBED_ROOTS, HEADS, PARTS, PROMPTS, head_from, head_row, hidden_head,
+    hidden_prompt, part_from, part_row, prompt_from, prompt_row, removed_head, removed_part, removed_parts,
+    removed_prompt,
+};
 pub(super) use issue::{
     EDGES, ISSUES, changed_issue, edge_from, edge_key, edge_row, issue_from, issue_row, moved_issue,
 };
@@ -54,7 +60,10 @@ pub(super) fn stored_from(row: &Row<'_>) -> Result<Stored, StoreError> {
 }
 
 /// The tables that follow from the events; those that name rows of others come first.
-pub(super) static PROJECTED: [&Table; 12] = [
+pub(super) static PROJECTED: [&Table; 15] = [
+    &HEADS,
+    &PARTS,
+    &PROMPTS,
     &OPERATIONS,
     &HEARTBEATS,
     &POSTS,

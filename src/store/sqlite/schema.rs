@@ -58,6 +58,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         step: None,
         fingerprint: "26b42c6e56b8d11fa9290b162a7b69d5a953fb8d33afec780ba66702eea96067",
     },
+    Migration {
+        sql: include_str!("../../../migrations/0007_documents.sql"),
+        step: None,
+        fingerprint: "c6c4b56acf24e8dd99db2966c51aaf8ffe11fdcdf869786b90071e40521bb519",
+    },
 ];
 
 /// The schema of this program.

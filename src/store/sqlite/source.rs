@@ -10,6 +10,7 @@ use rusqlite::{Connection, Params, Row, params_from_iter};
 use super::fault::Stopped;
 use super::table::Table;
 use super::{load, row};
+use crate::model::document::Documents;
 use crate::model::frontier::List;
 use crate::model::graph::{Edge, EdgeKind};
 use crate::model::id::IssueId;
@@ -187,6 +188,29 @@ impl Source for Rows {
     fn heartbeat_at(&self, id: &HeartbeatId) -> Option<IssueId> {
         let sql = row::HEARTBEATS.select("WHERE id = ?1");
         self.some(&sql, (id.as_str(),), row::heartbeat_from).pop().map(|heartbeat| heartbeat.root)
+    }
+
+    fn documents(&self, root: &IssueId) -> Option<Documents> {
+        let of = |table: &Table, order: &str| table.select(&format!("WHERE root = ?1 ORDER BY {order}"));
+        let root = (root.as_str(),);
+        let found = Documents {
+            head: self.some(&of(&row::HEADS, "root"), root, row::head_from).pop(),
+            parts: self.some(&of(&row::PARTS, "place"), root, row::part_from),
+            prompts: self.some(&of(&row::PROMPTS, "ui_id"), root, row::prompt_from),
+        };
+        Some(found).filter(|found| !found.is_empty())
+    }
+
+    fn described_in(&self, id: &IssueId) -> Option<IssueId> {
+        self.some(row::DESCRIBED_IN, (id.as_str(),), |r| row::id_from(r, &row::HEADS)).pop()
+    }
+
+    fn described_roots(&self) -> Vec<IssueId> {
+        self.some(row::DESCRIBED_ROOTS, (), |r| row::id_from(r, &row::HEADS))
+    }
+
+    fn decided_abroad(&self) -> Vec<IssueId> {
+        self.some(row::DECIDED_ABROAD, (), |r| row::id_from(r, &row::PARTS))
     }
 
     fn root_finished(&self, id: &IssueId) -> bool {

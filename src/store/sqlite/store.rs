@@ -143,7 +143,7 @@ impl Store for Sqlite {
         self.read(|conn| Ok((load::snapshot(conn)?, load::revision(conn)?)))
     }
 
-    fn bring_up_to_date(&mut self) -> Result<(), StoreError> {
+    fn bring_up_to_date(&mut self) -> Result<bool, StoreError> {
         let Handle { conn, place, .. } = &self.handle;
         let started = Instant::now();
         let explained = |e| Stopped::Sqlite(e).explain(&place.file, "write the store", started);
@@ -152,8 +152,7 @@ impl Store for Sqlite {
             let reason = "the file or its file system is read-only".to_owned();
             return Err(StoreError::ReadOnly { path: place.file.clone(), reason });
         }
-        migrate::bring_up_to_date(&mut self.handle)?;
-        Ok(())
+        Ok(migrate::bring_up_to_date(&mut self.handle)?.is_some())
     }
 
     fn look(&self, read: &mut dyn FnMut(&Snapshot, Revision)) -> Result<(), StoreError> {
