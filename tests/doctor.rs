@@ -32,6 +32,7 @@ fn a_sound_store_passes_every_check_and_stays_as_it_is() {
         "rounds",
         "asks",
         "reviews",
+        "outbox",
     ];
     assert_eq!(names, all);
     assert!(place.ok(&["doctor"]).contains("is sound"));

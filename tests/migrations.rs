@@ -31,7 +31,11 @@ fn told() -> (tempfile::TempDir, PathBuf, Vec<roundgate::model::change::Event>) 
         bundle.retain(|change| {
             let newer = matches!(
                 change,
-                Change::OperationDone { .. } | Change::HeartbeatSet { .. } | Change::HeartbeatRemoved { .. }
+                Change::OperationDone { .. }
+                    | Change::HeartbeatSet { .. }
+                    | Change::HeartbeatRemoved { .. }
+                    | Change::NoticeSet { .. }
+                    | Change::NoticeEnded { .. }
             );
             !newer
         });

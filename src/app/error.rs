@@ -100,6 +100,17 @@ pub enum AppError {
     /// Another process ticks what is due at this store.
     #[error("another heartbeats run is at work on {}", .0.display())]
     ClockRuns(PathBuf),
+    /// Nothing in the outbox is meant.
+    #[error("there is no notification {0} that was not delivered")]
+    NoNotice(String),
+    /// A notification was not delivered.
+    #[error("{id} was not delivered: {why}")]
+    NotDelivered {
+        /// Which.
+        id: String,
+        /// Why.
+        why: String,
+    },
     /// A root has no worker for what must be done.
     #[error("{root} has no worker for the role {role}")]
     NoWorker {
@@ -175,7 +186,7 @@ impl AppError {
                 StoreError::ReadOnly { .. } | StoreError::Network { .. } => 5,
                 _ => 1,
             },
-            AppError::BadId { .. } | AppError::NoIssue(_) | AppError::NoStore(_) => 3,
+            AppError::BadId { .. } | AppError::NoIssue(_) | AppError::NoNotice(_) | AppError::NoStore(_) => 3,
             AppError::Ambiguous { .. }
             | AppError::StoreInPlace(_)
             | AppError::OperationUsed { .. }
@@ -194,7 +205,7 @@ impl AppError {
                 ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => 5,
                 _ => 1,
             },
-            AppError::Broken { .. } | AppError::ReplyUnreadable { .. } => 1,
+            AppError::Broken { .. } | AppError::ReplyUnreadable { .. } | AppError::NotDelivered { .. } => 1,
         }
     }
 
@@ -216,7 +227,8 @@ impl AppError {
             AppError::Store(StoreError::Foreign { .. }) => "not_a_store",
             AppError::Store(StoreError::Damaged { .. }) => "damaged",
             AppError::Store(_) => "store",
-            AppError::BadId { .. } | AppError::NoIssue(_) => "not_found",
+            AppError::BadId { .. } | AppError::NoIssue(_) | AppError::NoNotice(_) => "not_found",
+            AppError::NotDelivered { .. } => "not_delivered",
             AppError::Ambiguous { .. } => "ambiguous",
             AppError::StoreInPlace(_) => "store_exists",
             AppError::BadActor { .. } | AppError::Usage(_) => "usage",
@@ -236,6 +248,6 @@ impl AppError {
 
     /// Whether the same call may succeed later without anything else being done.
     pub fn retryable(&self) -> bool {
-        matches!(self, AppError::Store(StoreError::Busy { .. }))
+        matches!(self, AppError::Store(StoreError::Busy { .. }) | AppError::NotDelivered { .. })
     }
 }

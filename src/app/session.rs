@@ -9,6 +9,7 @@ use super::ambient::{Clock, IdStream, Ids};
 use super::config::Config;
 use super::operation::Ongoing;
 use crate::engine::{Forge, Transition, compile};
+use crate::model::act::notice;
 use crate::model::apply::{Author, apply_all};
 use crate::model::change::{Change, Event};
 use crate::model::id::{Actor, IssueId};
@@ -54,18 +55,24 @@ pub struct Work {
     ids: IdStream,
     base: Revision,
     cause: String,
+    notifies: bool,
     tick: bool,
     events: Vec<Event>,
 }
 
 impl Work {
-    /// Carries primitives out on the snapshot.
+    /// Carries primitives out on the snapshot, and puts what somebody is to be told of it into the outbox.
     ///
     /// # Errors
     /// When the snapshot does not allow one of them; then the whole transaction is dropped.
     pub fn apply(&mut self, primitives: &[Primitive]) -> Result<(), AppError> {
         let author = Author { actor: self.actor.clone(), at: self.now };
-        for change in apply_all(&mut self.snapshot, primitives, &author)? {
+        let mut made = apply_all(&mut self.snapshot, primitives, &author)?;
+        if self.notifies {
+            let told = notice::caused_by(&self.snapshot, &made, self.now);
+            made.extend(apply_all(&mut self.snapshot, &told, &author)?);
+        }
+        for change in made {
             let seq = self.base + self.events.len() as u64 + 1;
             self.events.push(Event {
                 seq,
@@ -190,6 +197,7 @@ impl Session {
         let mut outcome: Option<Result<T, AppError>> = None;
         let mut changed = false;
         let (now, actor, ids) = (self.clock.now(), self.actor.clone(), self.ids.clone());
+        let notifies = self.config.notify.configured();
         self.store.transact(extent, &mut |snapshot, base| {
             let act = act.take()?;
             let mut work = Work {
@@ -199,6 +207,7 @@ impl Session {
                 ids: ids.stream(base),
                 base,
                 cause: cause.to_owned(),
+                notifies,
                 tick: false,
                 events: Vec::new(),
             };

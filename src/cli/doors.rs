@@ -11,8 +11,8 @@ use clap::{Parser, Subcommand};
 use super::context::{Context, GlobalArgs};
 use super::output::{self, Failure};
 use super::{
-    asks, backup, compact, config, cron, doctor, forum, graph, heartbeats, import, init, issues, log, plan,
-    rounds, run, status, tick,
+    asks, backup, compact, config, cron, doctor, forum, graph, heartbeats, import, init, issues, log, notify,
+    plan, rounds, run, status, tick,
 };
 use crate::app::AppError;
 
@@ -61,6 +61,9 @@ enum Command {
     /// Further ticks at certain times, and lines for a clock you have
     #[command(subcommand)]
     Cron(cron::CronCommand),
+    /// What humans are told of: what was not delivered, and sending it
+    #[command(subcommand)]
+    Notify(notify::NotifyCommand),
     /// Where everything stands
     Status(status::StatusArgs),
     /// The latest events
@@ -172,6 +175,7 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, AppError> {
         Command::Tick(args) => tick::run(context, args),
         Command::Heartbeats(command) => heartbeats::run(context, command),
         Command::Cron(command) => cron::run(context, command),
+        Command::Notify(command) => notify::run(context, command),
         Command::Status(args) => status::run(context, args),
         Command::Log(args) => log::run(context, args),
         Command::Graph(args) => graph::run(context, args),

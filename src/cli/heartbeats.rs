@@ -224,10 +224,7 @@ pub fn run(context: &Context, command: HeartbeatsCommand) -> Result<u8, AppError
             let done = heartbeats::disable(&mut context.session_to_write()?, KIND, &args.id, &args.reason)?;
             changed(context, "disabled", &done)
         }
-        HeartbeatsCommand::Trigger(args) => triggered(
-            context,
-            &heartbeats::trigger(&mut context.session_to_write()?, KIND, &args.id, &args.reason)?,
-        ),
+        HeartbeatsCommand::Trigger(args) => triggered(context, KIND, &args),
         HeartbeatsCommand::Delete(args) => changed(
             context,
             "deleted",

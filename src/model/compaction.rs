@@ -31,6 +31,7 @@ pub fn thin(change: &Change) -> Option<Change> {
         Change::AnswerSet { before, .. } => *before = None,
         Change::PlanSet { before, .. } => *before = None,
         Change::HeartbeatSet { before, .. } => *before = None,
+        Change::NoticeSet { before, .. } => *before = None,
         Change::Posted { post } if post.body.len() > MOVED.len() => MOVED.clone_into(&mut post.body),
         _ => {}
     }

@@ -6,7 +6,7 @@ use super::frontier::{List, Lists};
 use super::graph::{Edge, EdgeKind};
 use super::id::IssueId;
 use super::issue::{Issue, Millis, Priority};
-use super::record::{Ask, Heartbeat, HeartbeatId, PlanRecord, Round, Scope};
+use super::record::{Ask, Heartbeat, HeartbeatId, Notice, NoticeId, PlanRecord, Round, Scope};
 use super::standing::Standing;
 
 /// An issue as a store keeps it, with what is derived from it and its neighbours.
@@ -72,6 +72,15 @@ pub struct Part<'a> {
     pub limit: usize,
 }
 
+/// An order of the outbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outbox {
+    /// What may be sent earliest comes first.
+    FirstDue,
+    /// Only what failed; the latest failure comes first.
+    LastFailed,
+}
+
 /// A store, as a graph asks it for what it does not have yet. Everything it says is of one moment.
 ///
 /// A source that fails gives nothing from then on and remembers why; whoever owns it asks it before
@@ -109,6 +118,10 @@ pub trait Source: Debug {
     fn heartbeats(&self, issue: &IssueId) -> Vec<Heartbeat>;
     /// The issue that a heartbeat was made for.
     fn heartbeat_at(&self, id: &HeartbeatId) -> Option<IssueId>;
+    /// A notice, while it is in the outbox.
+    fn notice(&self, id: &NoticeId) -> Option<Notice>;
+    /// The first so many of the outbox in an order.
+    fn outbox(&self, order: Outbox, limit: usize) -> Vec<Notice>;
     /// Whether a tick has found a root final.
     fn root_finished(&self, id: &IssueId) -> bool;
     /// Says that what this source gave contradicts itself.

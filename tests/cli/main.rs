@@ -9,6 +9,7 @@ mod exits;
 mod gated;
 mod heartbeats;
 mod json;
+mod notify;
 mod output;
 mod questions;
 mod reading;

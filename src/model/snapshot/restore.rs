@@ -10,7 +10,7 @@ use super::kept::Kept;
 use crate::model::graph::{Edge, Ix};
 use crate::model::id::IssueId;
 use crate::model::issue::Issue;
-use crate::model::record::{Annotation, Ask, Heartbeat, PlanRecord, Round, Scope};
+use crate::model::record::{Annotation, Ask, Heartbeat, Notice, PlanRecord, Round, Scope};
 
 /// What a snapshot is made of. Lists that grew in an order are given in that order.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +31,8 @@ pub struct Parts {
     pub plans: Vec<PlanRecord>,
     /// Every heartbeat and cron entry.
     pub heartbeats: Vec<Heartbeat>,
+    /// Everything in the outbox.
+    pub notices: Vec<Notice>,
     /// The roots that a tick has found final.
     pub finished_roots: Vec<IssueId>,
     /// Ids that may not be given to anything.
@@ -97,6 +99,7 @@ impl Snapshot {
         heartbeats.values_mut().for_each(|here| here.sort_by(|a, b| a.id.cmp(&b.id)));
         made.heartbeats = Kept::of(heartbeats);
         made.heartbeat_at = Kept::of(heartbeat_at);
+        made.notices = Kept::of(parts.notices.into_iter().map(|n| (n.id.clone(), Some(n))).collect());
         made.scopes = Kept::of(parts.scopes.into_iter().map(|scope| (scope.id.clone(), scope)).collect());
         made.asks = Kept::of(parts.asks.into_iter().map(|ask| (ask.id.clone(), ask)).collect());
         made.plans = Kept::of(parts.plans.into_iter().map(|plan| (plan.root.clone(), plan)).collect());

@@ -55,6 +55,7 @@ pub(super) fn snapshot(conn: &Connection) -> Result<Snapshot, Stopped> {
         asks: all(conn, &row::ASKS, "", row::ask_from)?,
         plans: all(conn, &row::PLANS, "", row::plan_from)?,
         heartbeats: all(conn, &row::HEARTBEATS, "", row::heartbeat_from)?,
+        notices: all(conn, &row::NOTICES, "", row::notice_from)?,
         finished_roots: all(conn, &row::FINISHED_ROOTS, "", |r| row::id_from(r, &row::FINISHED_ROOTS))?,
         reserved: all(conn, &row::RESERVED_IDS, "", |r| row::id_from(r, &row::RESERVED_IDS))?,
         annotations: all(conn, &row::ANNOTATIONS, "ORDER BY seq", row::annotation_from)?,

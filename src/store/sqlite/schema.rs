@@ -53,6 +53,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         step: None,
         fingerprint: "f7e9b0b11a3cab0bc6e0558a17eba1e43741510fadb0212dcd2410ba2abbc99b",
     },
+    Migration { sql: include_str!("../../../migrations/0006_outbox.sql"), step: None, fingerprint: "" },
 ];
 
 /// The schema of this program.
@@ -214,7 +215,7 @@ mod tests {
             sql: "ALTER TABLE posts ADD COLUMN extra TEXT;
                   CREATE VIRTUAL TABLE found USING fts5(body, content='', contentless_delete=1);",
             step: None,
-            fingerprint: "",
+            fingerprint: "f3998157842699578199cb72194d7b6478eefe2afecaa65beb15c02c79fa1c43",
         };
         let migrations = [MIGRATIONS, &[MORE]].concat();
         let mut conn = created();
