@@ -53,7 +53,16 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         step: None,
         fingerprint: "f7e9b0b11a3cab0bc6e0558a17eba1e43741510fadb0212dcd2410ba2abbc99b",
     },
-    Migration { sql: include_str!("../../../migrations/0006_outbox.sql"), step: None, fingerprint: "" },
+    Migration {
+        sql: include_str!("../../../migrations/0006_plan_said.sql"),
+        step: None,
+        fingerprint: "26b42c6e56b8d11fa9290b162a7b69d5a953fb8d33afec780ba66702eea96067",
+    },
+    Migration {
+        sql: include_str!("../../../migrations/0007_outbox.sql"),
+        step: None,
+        fingerprint: "e43541b7f99ef7be606776264ede387ee4a3cb11a37781befba62a2cca1d6e20",
+    },
 ];
 
 /// The schema of this program.
@@ -215,7 +224,7 @@ mod tests {
             sql: "ALTER TABLE posts ADD COLUMN extra TEXT;
                   CREATE VIRTUAL TABLE found USING fts5(body, content='', contentless_delete=1);",
             step: None,
-            fingerprint: "f3998157842699578199cb72194d7b6478eefe2afecaa65beb15c02c79fa1c43",
+            fingerprint: "",
         };
         let migrations = [MIGRATIONS, &[MORE]].concat();
         let mut conn = created();
