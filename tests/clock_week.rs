@@ -4,6 +4,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
+#[path = "clock_week/told.rs"]
+mod told;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use roundgate::app::ambient::{Clock, Ids};
@@ -44,6 +47,17 @@ fn rates() -> Vec<(HeartbeatKind, When)> {
     ]
 }
 
+fn session(start: Millis) -> Session {
+    Session {
+        store: Box::new(Memory::new()),
+        clock: Clock::Frozen(start),
+        ids: Ids::new(Some(7)),
+        actor: "clock".parse().unwrap(),
+        config: Config::default(),
+        operation: None,
+    }
+}
+
 struct World {
     session: Session,
     ids: Vec<HeartbeatId>,
@@ -52,14 +66,7 @@ struct World {
 
 impl World {
     fn new(start: Millis) -> Self {
-        let mut session = Session {
-            store: Box::new(Memory::new()),
-            clock: Clock::Frozen(start),
-            ids: Ids::new(Some(7)),
-            actor: "clock".parse().unwrap(),
-            config: Config::default(),
-            operation: None,
-        };
+        let mut session = session(start);
         let mut ids = Vec::new();
         for (n, (kind, when)) in rates().into_iter().enumerate() {
             let new = NewIssue { title: format!("Root {n}"), ..NewIssue::default() };

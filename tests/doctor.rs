@@ -38,6 +38,7 @@ fn a_sound_store_passes_every_check_and_stays_as_it_is() {
         "asks",
         "reviews",
         "documents",
+        "outbox",
         "configuration",
     ];
     assert_eq!(names, all);

@@ -36,6 +36,8 @@ fn told() -> (tempfile::TempDir, PathBuf, Vec<roundgate::model::change::Event>) 
                     | Change::HeartbeatRemoved { .. }
                     | Change::DocumentSet { .. }
                     | Change::DocumentRemoved { .. }
+                    | Change::NoticeSet { .. }
+                    | Change::NoticeEnded { .. }
             );
             !newer
         });

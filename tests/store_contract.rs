@@ -7,12 +7,14 @@ mod story;
 use std::collections::BTreeSet;
 
 use roundgate::model::change::{Change, Event, Field};
+use roundgate::model::record::{Notice, NoticeEnd};
 use roundgate::model::snapshot::Snapshot;
+use roundgate::model::source::Outbox;
 use roundgate::store::memory::Memory;
 use roundgate::store::sqlite::Sqlite;
 use roundgate::store::{EventQuery, Extent, PostQuery, Store, StoreError, Topic};
 use store_fixture::{commit, created, events, id, plain, post};
-use story::{done, story};
+use story::{done, notice, noticed, story};
 
 /// Runs each test of the contract against each store.
 macro_rules! contract {
@@ -42,6 +44,8 @@ contract! {
     the_snapshot_equals_the_fold_of_all_events_after_every_commit,
     every_event_comes_back_as_it_was_written,
     a_step_of_an_operation_is_found_by_its_name,
+    the_outbox_gives_the_first_that_is_due_and_the_latest_that_failed,
+    a_notice_is_found_by_its_id_until_it_ends,
     no_step_of_an_operation_is_recorded_twice,
 }
 
@@ -217,4 +221,56 @@ fn no_step_of_an_operation_is_recorded_twice(store: &mut dyn Store) {
     assert!(matches!(refused, Err(StoreError::Unfit { .. })), "{refused:?}");
     assert_eq!(all_events(store), before);
     assert_eq!(store.posts(&PostQuery::default()).expect("posts").len(), 1);
+}
+
+/// The ids of the first so many of the outbox, as a part of the graph and the whole say.
+fn outbox(store: &dyn Store, order: Outbox, limit: usize) -> Vec<String> {
+    let ids = |snapshot: &Snapshot| {
+        snapshot.outbox(order, limit).into_iter().map(|notice| notice.id.to_string()).collect::<Vec<_>>()
+    };
+    let mut part = Vec::new();
+    store.look(&mut |snapshot, _| part = ids(snapshot)).expect("a look");
+    assert_eq!(part, ids(&store.snapshot().expect("a snapshot").0));
+    part
+}
+
+fn the_outbox_gives_the_first_that_is_due_and_the_latest_that_failed(store: &mut dyn Store) {
+    assert!(outbox(store, Outbox::FirstDue, 9).is_empty());
+    for bundle in story() {
+        commit(store, bundle).expect("a commit");
+    }
+    let ids = ["rg-q0:reminder:1", "rg-q0:moot:1", "rg-q0:timeout:1"].map(|id| id.parse().expect("an id"));
+    let ended = outbox(store, Outbox::FirstDue, usize::MAX);
+    assert!(!ended.contains(&"rg-q0:asked:1".to_owned()) && !ended.contains(&"rg-q0:due:1".to_owned()));
+    for id in ids {
+        let gone = Notice::new(id, 3);
+        let change = Change::NoticeEnded { notice: Box::new(gone), end: NoticeEnd::Delivered };
+        commit(store, vec![change]).expect("a commit");
+    }
+    let late = notice("rg-q1:asked:1", 50, Some(9));
+    let early = notice("rg-q2:asked:1", 50, Some(8));
+    let same = notice("rg-q3:asked:1", 1, Some(9));
+    commit(store, [&late, &early, &same].map(noticed).to_vec()).expect("a commit");
+    let due = ["rg-q3:asked:1", "rg-q4:asked:1", "rg-q1:asked:1", "rg-q2:asked:1", "rg-q0:reminder:2"];
+    assert_eq!(outbox(store, Outbox::FirstDue, 9), due);
+    assert_eq!(outbox(store, Outbox::FirstDue, 2), due[..2]);
+    let failed = ["rg-q1:asked:1", "rg-q3:asked:1", "rg-q2:asked:1", "rg-q0:reminder:2"];
+    assert_eq!(outbox(store, Outbox::LastFailed, 9), failed);
+    assert_eq!(outbox(store, Outbox::LastFailed, 1), failed[..1]);
+}
+
+fn a_notice_is_found_by_its_id_until_it_ends(store: &mut dyn Store) {
+    for bundle in story() {
+        commit(store, bundle).expect("a commit");
+    }
+    let failed = notice("rg-q4:asked:1", 5, None);
+    let known = |store: &dyn Store| {
+        let mut known = None;
+        store.look(&mut |snapshot, _| known = snapshot.notice(&failed.id).cloned()).expect("a look");
+        known
+    };
+    assert_eq!(known(store), Some(failed.clone()));
+    let end = NoticeEnd::Dropped;
+    commit(store, vec![Change::NoticeEnded { notice: Box::new(failed.clone()), end }]).expect("a commit");
+    assert_eq!(known(store), None);
 }

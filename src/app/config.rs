@@ -1,16 +1,20 @@
 //! The configuration: `config.toml` beside the database. Every key has a default, a unit and a range.
 
+mod notify;
+
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use toml_edit::{DocumentMut, Item, Value};
+use toml_edit::{DocumentMut, Item, TableLike, Value};
 
 use super::AppError;
 use crate::interop::duration::parse_duration;
 use crate::model::issue::Millis;
 use crate::model::record::Bounds;
 use crate::store::sqlite::Synchronous;
+
+pub use notify::Notify;
 
 /// The file's name inside the store's folder.
 pub const FILE: &str = "config.toml";
@@ -28,6 +32,8 @@ pub struct Config {
     pub output_cap: u64,
     /// When a commit is on the disk.
     pub synchronous: Synchronous,
+    /// Who is told what humans are asked, and how.
+    pub notify: Notify,
 }
 
 impl Default for Config {
@@ -38,6 +44,7 @@ impl Default for Config {
             runner_lease: 5 * 60 * 1000,
             output_cap: 4 << 20,
             synchronous: Synchronous::Full,
+            notify: Notify::default(),
         }
     }
 }
@@ -55,7 +62,7 @@ pub struct Entry {
     pub about: &'static str,
 }
 
-const KEYS: [(&str, &str); 8] = [
+const KEYS: [(&str, &str); 12] = [
     ("max_review_rounds", "rounds of a scope before a human is asked (1 to 100)"),
     ("no_progress", "equal failures in a row before a human is asked early (0 is off, to 100)"),
     ("step_retries", "lost or failed steps tried again before a human is asked (0 to 100)"),
@@ -67,6 +74,13 @@ const KEYS: [(&str, &str); 8] = [
         "synchronous",
         "full: a change survives a power cut; normal: faster, the latest may be lost (full or normal)",
     ),
+    ("notify.command", "the program that is told what humans are asked (an argument vector; [] is nobody)"),
+    ("notify.time_limit", "how long it may take for one notification (a duration such as 10s, to 10m)"),
+    (
+        "notify.retry",
+        "how long the first retry waits; each further one twice as long (a duration such as 30s)",
+    ),
+    ("notify.retry_ceiling", "how long a retry waits at most (a duration such as 15m)"),
 ];
 
 /// The file of a store.
@@ -85,11 +99,37 @@ pub fn load(folder: &Path) -> Result<Config, AppError> {
 /// What a document says of every key but one.
 fn configured(folder: &Path, document: &DocumentMut, but: Option<&str>) -> Result<Config, AppError> {
     let mut config = Config::default();
+    let problem = |problem| AppError::Config { file: file(folder), problem };
     for (key, item) in document.iter().filter(|(key, _)| Some(*key) != but) {
-        let text = item.as_value().map(plain).unwrap_or_default();
-        put(&mut config, key, &text).map_err(|problem| AppError::Config { file: file(folder), problem })?;
+        let Some(table) = section(key, item) else {
+            put(&mut config, key, &text_of(item)).map_err(problem)?;
+            continue;
+        };
+        for (below, item) in table.iter() {
+            let key = format!("{key}.{below}");
+            if Some(key.as_str()) != but {
+                put(&mut config, &key, &text_of(item)).map_err(problem)?;
+            }
+        }
     }
     Ok(config)
+}
+
+/// The keys of a section, which are written with its name and a dot before them.
+fn section<'i>(key: &str, item: &'i Item) -> Option<&'i dyn TableLike> {
+    item.as_table_like().filter(|_| key == notify::SECTION)
+}
+
+fn text_of(item: &Item) -> String {
+    item.as_value().map(plain).unwrap_or_default()
+}
+
+/// What the file says of a key.
+fn found<'d>(document: &'d DocumentMut, key: &str) -> Option<&'d Item> {
+    match key.split_once('.') {
+        Some((section, below)) => document.get(section)?.as_table_like()?.get(below),
+        None => document.get(key),
+    }
 }
 
 /// Every key with its value.
@@ -101,7 +141,7 @@ pub fn list(folder: &Path) -> Result<Vec<Entry>, AppError> {
     let entries = KEYS.into_iter().map(|(key, about)| Entry {
         key,
         value: get(&config, key).unwrap_or_default(),
-        set: document.contains_key(key),
+        set: found(&document, key).is_some(),
         about,
     });
     Ok(entries.collect())
@@ -120,13 +160,21 @@ pub fn set(folder: &Path, key: &str, text: &str) -> Result<bool, AppError> {
     let mut wanted = match (text.parse::<i64>(), text.parse::<bool>()) {
         (Ok(number), _) => Value::from(number),
         (_, Ok(truth)) => Value::from(truth),
-        _ => Value::from(text),
+        _ => notify::vector(text).filter(|_| key == notify::COMMAND).unwrap_or_else(|| Value::from(text)),
     };
     // A comment at the end of the line belongs to the value that is replaced.
-    if let Some(old) = document.get(key).and_then(Item::as_value) {
+    if let Some(old) = found(&document, key).and_then(Item::as_value) {
         *wanted.decor_mut() = old.decor().clone();
     }
-    document[key] = Item::Value(wanted);
+    match key.split_once('.') {
+        Some((section, below)) => {
+            let table = document.entry(section).or_insert_with(toml_edit::table);
+            if let Some(table) = table.as_table_like_mut() {
+                table.insert(below, Item::Value(wanted));
+            }
+        }
+        None => document[key] = Item::Value(wanted),
+    }
     let after = document.to_string();
     if before == after {
         return Ok(false);
@@ -153,7 +201,7 @@ pub fn get(config: &Config, key: &str) -> Option<String> {
         "runner_lease" => duration(config.runner_lease),
         "output_cap" => config.output_cap.to_string(),
         "synchronous" => config.synchronous.as_str().to_owned(),
-        _ => return None,
+        _ => return notify::get(&config.notify, key),
     })
 }
 
@@ -180,6 +228,7 @@ fn put(config: &mut Config, key: &str, text: &str) -> Result<(), String> {
                 .find(|known| known.as_str() == text)
                 .ok_or_else(|| format!("{key} is full or normal, not {text:?}"))?;
         }
+        _ if notify::put(&mut config.notify, key, text)? => {}
         _ => {
             let known: Vec<&str> = keys().collect();
             return Err(format!("{key:?} is not a key; the keys are {}", known.join(", ")));

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::backup::free_name;
+use super::notify::undelivered;
 use super::{AppError, Session, config, place};
 use crate::engine::{review_gated, status};
 use crate::model::issue::{Millis, Outcome};
@@ -92,8 +93,11 @@ pub fn examine(folder: &Path) -> Result<Diagnosis, AppError> {
     let examined = sqlite::examine(folder, &place::options(&configured(folder)))?;
     let mut checks: Vec<CheckView> = examined.checks.iter().map(stored).collect();
     match &examined.snapshot {
-        Some(snapshot) => checks.extend(graph(snapshot)),
-        None => checks.extend(["waiting", "rounds", "asks", "reviews", "documents"].map(|name| CheckView {
+        Some(snapshot) => {
+            checks.extend(graph(snapshot));
+            checks.push(outbox(snapshot));
+        }
+        None => checks.extend(["waiting", "rounds", "asks", "reviews", "documents", "outbox"].map(|name| CheckView {
             name,
             health: Health::Unchecked,
             detail: "the tables cannot be read".to_owned(),
@@ -234,6 +238,20 @@ fn found(name: &'static str, sound: &str, mut faults: Vec<String>) -> CheckView 
 fn waiting(snapshot: &Snapshot) -> Vec<String> {
     let cycle = Waits::of(snapshot.graph()).cycle();
     cycle.map(|cycle| format!("a circle of waiting: {cycle}")).into_iter().collect()
+}
+
+/// What was not delivered is no damage, but whoever looks here wants to know.
+fn outbox(snapshot: &Snapshot) -> CheckView {
+    let waiting = undelivered(snapshot);
+    let last =
+        waiting.last_failure.map_or_else(String::new, |failure| format!("; last failure: {}", failure.why));
+    let sound = match waiting.count {
+        0 => "everything was delivered".to_owned(),
+        many => format!("{many} undelivered{last}"),
+    };
+    let lost = snapshot.notices().filter(|notice| snapshot.ask(&notice.id.ask).is_none());
+    let faults = lost.map(|notice| format!("{} is about no ask", notice.id));
+    found("outbox", &sound, faults.collect())
 }
 
 /// Scopes that still go on; what became of the rounds of the others is history.

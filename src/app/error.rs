@@ -116,6 +116,17 @@ pub enum AppError {
     /// While a process was at work, another database took the place of its own.
     #[error("another database is in {} now: this process went on in the old one no further", .0.display())]
     DatabaseReplaced(PathBuf),
+    /// Nothing in the outbox is meant.
+    #[error("there is no notification {0} that was not delivered")]
+    NoNotice(String),
+    /// A notification was not delivered.
+    #[error("{id} was not delivered: {why}")]
+    NotDelivered {
+        /// Which.
+        id: String,
+        /// Why.
+        why: String,
+    },
     /// A root has no worker for what must be done.
     #[error("{root} has no worker for the role {role}")]
     NoWorker {
@@ -196,6 +207,7 @@ impl AppError {
             AppError::BadId { .. }
             | AppError::NoIssue(_)
             | AppError::NoDocument(_)
+            | AppError::NoNotice(_)
             | AppError::NoStore(_) => 3,
             AppError::Ambiguous { .. }
             | AppError::StoreInPlace(_)
@@ -217,7 +229,7 @@ impl AppError {
                 ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => 5,
                 _ => 1,
             },
-            AppError::Broken { .. } | AppError::ReplyUnreadable { .. } => 1,
+            AppError::Broken { .. } | AppError::ReplyUnreadable { .. } | AppError::NotDelivered { .. } => 1,
         }
     }
 
@@ -240,7 +252,11 @@ impl AppError {
             AppError::Store(StoreError::Foreign { .. }) => "not_a_store",
             AppError::Store(StoreError::Damaged { .. }) => "damaged",
             AppError::Store(_) => "store",
-            AppError::BadId { .. } | AppError::NoIssue(_) | AppError::NoDocument(_) => "not_found",
+            AppError::BadId { .. }
+            | AppError::NoIssue(_)
+            | AppError::NoDocument(_)
+            | AppError::NoNotice(_) => "not_found",
+            AppError::NotDelivered { .. } => "not_delivered",
             AppError::Ambiguous { .. } => "ambiguous",
             AppError::StoreInPlace(_) => "store_exists",
             AppError::BadActor { .. } | AppError::Usage(_) => "usage",
@@ -263,7 +279,9 @@ impl AppError {
     pub fn retryable(&self) -> bool {
         match self {
             AppError::Refusal(refusal) => refusal.class() == Class::NotYet,
-            AppError::Store(StoreError::Busy { .. }) | AppError::InUse { .. } => true,
+            AppError::Store(StoreError::Busy { .. })
+            | AppError::InUse { .. }
+            | AppError::NotDelivered { .. } => true,
             _ => false,
         }
     }

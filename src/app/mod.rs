@@ -15,6 +15,7 @@ pub mod graph_text;
 pub mod heartbeats;
 pub mod import;
 pub mod issues;
+pub mod notify;
 pub mod operation;
 pub mod place;
 pub mod plan;

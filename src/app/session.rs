@@ -12,6 +12,7 @@ use super::config::{self, Config};
 use super::operation::Ongoing;
 use super::place;
 use crate::engine::{Forge, Transition, compile, decide, pass, status};
+use crate::model::act::notice;
 use crate::model::apply::{Author, apply_all};
 use crate::model::change::{Change, Event};
 use crate::model::id::{Actor, IssueId};
@@ -57,6 +58,7 @@ pub struct Work {
     ids: IdStream,
     base: Revision,
     cause: String,
+    notifies: bool,
     tick: bool,
     pass: Option<(IssueId, Transition)>,
     events: Vec<Event>,
@@ -68,6 +70,7 @@ struct Beginning {
     actor: Actor,
     ids: Ids,
     cause: String,
+    notifies: bool,
 }
 
 impl Beginning {
@@ -79,6 +82,7 @@ impl Beginning {
             ids: self.ids.stream(base),
             base,
             cause: self.cause.clone(),
+            notifies: self.notifies,
             tick: false,
             pass: None,
             events: Vec::new(),
@@ -87,13 +91,18 @@ impl Beginning {
 }
 
 impl Work {
-    /// Carries primitives out on the snapshot.
+    /// Carries primitives out on the snapshot, and puts what somebody is to be told of it into the outbox.
     ///
     /// # Errors
     /// When the snapshot does not allow one of them; then the whole transaction is dropped.
     pub fn apply(&mut self, primitives: &[Primitive]) -> Result<(), AppError> {
         let author = Author { actor: self.actor.clone(), at: self.now };
-        for change in apply_all(&mut self.snapshot, primitives, &author)? {
+        let mut made = apply_all(&mut self.snapshot, primitives, &author)?;
+        if self.notifies {
+            let told = notice::caused_by(&self.snapshot, &made, self.now);
+            made.extend(apply_all(&mut self.snapshot, &told, &author)?);
+        }
+        for change in made {
             let seq = self.base + self.events.len() as u64 + 1;
             self.events.push(Event {
                 seq,
@@ -268,6 +277,7 @@ impl Session {
             actor: self.actor.clone(),
             ids: self.ids.clone(),
             cause: cause.to_owned(),
+            notifies: self.config.notify.configured(),
         }
     }
 

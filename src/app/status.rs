@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::asks;
+use super::notify::{Undelivered, undelivered};
 use super::session::resolve;
 use super::tick::next;
 use super::view::AskView;
@@ -82,6 +83,10 @@ pub struct Status {
     pub ready: usize,
     /// How many asks wait for a human.
     pub asks: usize,
+    /// Whether somebody is told what humans are asked.
+    pub notifier: bool,
+    /// What somebody is still to be told.
+    pub notifications: Undelivered,
     /// The roots with something left to do.
     pub roots: Vec<RootStatus>,
     /// How many issues that nothing lies above or below are not done.
@@ -119,6 +124,8 @@ pub fn all(session: &Session) -> Result<Status, AppError> {
         closed: graph.issues().filter(|issue| issue.state.closed()).count(),
         ready: ready_issues(&snapshot, None).len(),
         asks: asks::found(&snapshot, None, false).len(),
+        notifier: session.config.notify.configured(),
+        notifications: undelivered(&snapshot),
         roots: roots.into_iter().map(|ix| of(session, &snapshot, ix)).collect(),
         alone: alone.len(),
     })

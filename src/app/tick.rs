@@ -310,6 +310,8 @@ fn shown(primitive: &Primitive) -> PrimitiveView {
         Primitive::FinishRoot { id, finished: false } => format!("root {id} goes on"),
         Primitive::SetHeartbeat { heartbeat } => format!("heartbeat {}", heartbeat.id),
         Primitive::RemoveHeartbeat { id } => format!("heartbeat {id}"),
+        Primitive::SetNotice { notice } => format!("notification {}", notice.id),
+        Primitive::EndNotice { id, end } => format!("notification {id} {}", end.as_str()),
         Primitive::Annotate { annotation } => format!("{} of {}", annotation.kind, annotation.issue),
         Primitive::SetDocument { edit } => {
             let (root, ui_id) = edit.document();

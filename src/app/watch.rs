@@ -354,6 +354,12 @@ fn tells(change: &Change) -> u8 {
         Change::IssueChanged { .. } => 3,
         Change::EdgeAdded { .. } | Change::EdgeRemoved { .. } | Change::ParentSet { .. } => 2,
         Change::Posted { .. } => 1,
-        Change::IdReserved { .. } | Change::Annotated { .. } | Change::OperationDone { .. } => 0,
+        Change::IdReserved { .. }
+        | Change::Annotated { .. }
+        | Change::OperationDone { .. }
+        | Change::DocumentSet { .. }
+        | Change::DocumentRemoved { .. }
+        | Change::NoticeSet { .. }
+        | Change::NoticeEnded { .. } => 0,
     }
 }

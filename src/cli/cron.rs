@@ -171,10 +171,7 @@ pub fn run(context: &Context, command: CronCommand) -> Result<u8, AppError> {
             let done = heartbeats::disable(&mut context.session_to_write()?, KIND, &args.id, &args.reason)?;
             changed(context, "disabled", &done)
         }
-        CronCommand::Trigger(args) => triggered(
-            context,
-            &heartbeats::trigger(&mut context.session_to_write()?, KIND, &args.id, &args.reason)?,
-        ),
+        CronCommand::Trigger(args) => triggered(context, KIND, &args),
         CronCommand::Delete(args) => changed(
             context,
             "deleted",

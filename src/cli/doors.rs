@@ -14,8 +14,8 @@ use super::output::{self, Failure};
 #[cfg(feature = "watch")]
 use super::watch;
 use super::{
-    asks, backup, compact, config, cron, doctor, forum, graph, heartbeats, import, init, issues, log, plan,
-    rounds, run, status, tick, ui,
+    asks, backup, compact, config, cron, doctor, forum, graph, heartbeats, import, init, issues, log, notify,
+    plan, rounds, run, status, tick, ui,
 };
 use crate::app::AppError;
 
@@ -64,6 +64,9 @@ enum Command {
     /// Further ticks at certain times, and lines for a clock you have
     #[command(subcommand)]
     Cron(cron::CronCommand),
+    /// What humans are told of: what was not delivered, and sending it
+    #[command(subcommand)]
+    Notify(notify::NotifyCommand),
     /// Where everything stands
     Status(status::StatusArgs),
     /// A live view on the terminal, where asks can be answered
@@ -192,6 +195,7 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, AppError> {
         Command::Tick(args) => tick::run(context, args),
         Command::Heartbeats(command) => heartbeats::run(context, command),
         Command::Cron(command) => cron::run(context, command),
+        Command::Notify(command) => notify::run(context, command),
         Command::Status(args) => status::run(context, args),
         #[cfg(feature = "watch")]
         Command::Watch(args) => watch::run(context, args),

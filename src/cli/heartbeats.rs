@@ -232,10 +232,7 @@ pub fn run(context: &Context, command: HeartbeatsCommand) -> Result<u8, AppError
             }
             changed(context, "disabled", &done)
         }
-        HeartbeatsCommand::Trigger(args) => triggered(
-            context,
-            &heartbeats::trigger(&mut context.session_to_write()?, KIND, &args.id, &args.reason)?,
-        ),
+        HeartbeatsCommand::Trigger(args) => triggered(context, KIND, &args),
         HeartbeatsCommand::Delete(args) => changed(
             context,
             "deleted",

@@ -46,6 +46,11 @@ pub fn hint(error: &AppError) -> Option<String> {
         AppError::ReplyUnreadable { .. } => {
             "nothing was done now; roundgate log shows what was done then".to_owned()
         }
+        AppError::NoNotice(_) => "roundgate notify list shows what was not delivered".to_owned(),
+        AppError::NotDelivered { .. } => {
+            "it is tried again by itself; roundgate notify retry --all lets everything be tried at once"
+                .to_owned()
+        }
         AppError::ClockRuns(_) => "one is enough: it ticks every heartbeat that is due".to_owned(),
         AppError::InUse { clock: Some(pid), .. } => {
             format!(

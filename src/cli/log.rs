@@ -7,7 +7,7 @@ use super::output::line;
 use super::render::{RowsArgs, moment, table};
 use crate::app::{AppError, issues};
 use crate::model::change::{Change, Event, Field};
-use crate::model::record::Heartbeat;
+use crate::model::record::{Heartbeat, Notice};
 
 #[derive(Debug, Args)]
 pub struct LogArgs {
@@ -97,6 +97,8 @@ pub fn what(change: &Change) -> String {
         Change::HeartbeatRemoved { heartbeat } => {
             format!("{} of {} was deleted", heartbeat.id, heartbeat.root)
         }
+        Change::NoticeSet { before, after } => notice(before.as_deref(), after),
+        Change::NoticeEnded { notice, end } => format!("notification {} {}", notice.id, end.as_str()),
         Change::IdReserved { id } => format!("{id} stays reserved"),
         Change::Compacted { compaction } => {
             format!("moved {} events to {}", compaction.events, line(&compaction.archive))
@@ -126,6 +128,19 @@ fn heartbeat(before: Option<&Heartbeat>, after: &Heartbeat) -> String {
         _ => "was updated".to_owned(),
     };
     format!("{} of {} {what}", after.id, after.root)
+}
+
+/// What is new about a notice.
+fn notice(before: Option<&Notice>, after: &Notice) -> String {
+    let what = match (before, &after.sender, &after.failure) {
+        (_, Some(sender), _) => format!("is sent by {sender}"),
+        (Some(before), None, Some(failure)) if before.failure != after.failure => {
+            format!("was not delivered: {}", line(&failure.why))
+        }
+        (None, None, _) => "is to be sent".to_owned(),
+        _ => "is to be sent again".to_owned(),
+    };
+    format!("notification {} {what}", after.id)
 }
 
 fn field(field: &Field) -> String {

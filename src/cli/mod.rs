@@ -16,6 +16,7 @@ mod import;
 mod init;
 mod issues;
 mod log;
+mod notify;
 mod output;
 mod plan;
 mod render;

@@ -166,6 +166,7 @@ impl Screen {
             Progress::TakenBack { issue } => {
                 self.say(&format!("reclaim  {issue}: the runner that held it is gone"));
             }
+            Progress::NotTold { why } => self.say(&format!("notify   not delivered: {}", line(why))),
             Progress::WaitingForOthers { issue } => {
                 if !std::mem::replace(&mut self.waited, true) {
                     self.say(&format!("waiting  others hold what is left, first {issue}"));

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::context::Context;
+use super::notify::undelivered_line;
 use super::output::line;
 use super::render::moment;
 use crate::app::AppError;
@@ -38,6 +39,9 @@ pub fn run(context: &Context, args: StatusArgs) -> Result<u8, AppError> {
         "issues  {} ({} closed), {} ready, {} asks waiting for a human",
         found.issues, found.closed, found.ready, found.asks
     ));
+    if let Some(undelivered) = undelivered_line(&found.notifications, found.notifier) {
+        context.line(&format!("notify  {}", line(&undelivered)));
+    }
     match (found.roots.is_empty(), found.alone) {
         (true, 0) => context.line("no root has anything left to do"),
         (_, 0) => {}

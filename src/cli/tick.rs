@@ -4,6 +4,7 @@ use clap::{ArgGroup, Args};
 use serde::Serialize;
 
 use super::context::Context;
+use super::notify::after_tick;
 use super::output::{Failure, line, print_failure, write_stderr};
 use crate::app::tick::{self, TickView};
 use crate::app::{AppError, Changed, Session, beside};
@@ -40,11 +41,20 @@ pub struct TickArgs {
 }
 
 pub fn run(context: &Context, args: TickArgs) -> Result<u8, AppError> {
-    let mut session = if args.dry_run { context.session()? } else { context.session_to_write()? };
-    let Some(root) = args.root else {
-        return all(context, &mut session, args.dry_run, args.exit_status);
+    if args.dry_run {
+        return ticked(context, &mut context.session()?, &args);
+    }
+    let mut session = context.session_to_write()?;
+    let exit = ticked(context, &mut session, &args)?;
+    after_tick(context, &mut session, &|| false);
+    Ok(exit)
+}
+
+fn ticked(context: &Context, session: &mut Session, args: &TickArgs) -> Result<u8, AppError> {
+    let Some(root) = &args.root else {
+        return all(context, session, args.dry_run, args.exit_status);
     };
-    let view = tick::tick(&mut session, &root, args.dry_run)?;
+    let view = tick::tick(session, root, args.dry_run)?;
     if context.json() {
         context.print_json(&view)?;
     } else {
@@ -144,6 +154,7 @@ pub fn tick_at_once(context: &Context, session: &mut Session, id: &str) -> Resul
     let view = tick::tick(session, id, false)?;
     let did = view.transition.as_ref().map_or("no transition", |transition| &*transition.kind);
     context.say(&format!("ticked {}: {did}; {}", view.root, line(&view.next)));
+    after_tick(context, session, &|| false);
     Ok(0)
 }
 

@@ -3,6 +3,7 @@
 //! do something is asked before, in `act`.
 
 mod heartbeats;
+mod notices;
 
 use std::collections::HashSet;
 
@@ -13,7 +14,7 @@ use super::graph::{Edge, EdgeKind, Graph, Ix};
 use super::id::{Actor, IssueId};
 use super::issue::{Claim, Issue, Millis, Outcome, State};
 use super::primitive::Primitive;
-use super::record::{HeartbeatId, Post};
+use super::record::{HeartbeatId, NoticeId, Post};
 use super::snapshot::Snapshot;
 use super::waits::{Cycle, Event, Waits};
 
@@ -29,6 +30,9 @@ pub enum ApplyError {
     /// There is no such heartbeat.
     #[error("there is no heartbeat {0}")]
     NoHeartbeat(HeartbeatId),
+    /// There is nothing of the kind in the outbox.
+    #[error("there is no notification {0} that was not delivered")]
+    NoNotice(NoticeId),
     /// The id is or was another issue's.
     #[error("the id {0} is already taken")]
     IdTaken(IssueId),
@@ -216,6 +220,8 @@ fn facts(snapshot: &Snapshot, primitive: &Primitive, author: &Author) -> Result<
             Ok(heartbeats::set(snapshot, heartbeat))
         }
         Primitive::RemoveHeartbeat { id } => heartbeats::remove(snapshot, id),
+        Primitive::SetNotice { notice } => notices::set(snapshot, notice),
+        Primitive::EndNotice { id, end } => notices::end(snapshot, id, *end),
         Primitive::Reserve { id } => {
             if snapshot.taken(id) {
                 return Err(ApplyError::IdTaken(id.clone()));

@@ -11,7 +11,7 @@ use super::graph::Edge;
 use super::id::{Actor, IssueId};
 use super::issue::{Issue, Millis, Policy, Priority, State, Work};
 use super::operation::Operation;
-use super::record::{Annotation, Answer, Ask, Heartbeat, PlanRecord, Post, Round, Scope};
+use super::record::{Annotation, Answer, Ask, Heartbeat, Notice, NoticeEnd, PlanRecord, Post, Round, Scope};
 use super::tag::Tags;
 
 /// One field of an issue, with a value.
@@ -176,6 +176,20 @@ pub enum Change {
         /// The record as it was.
         heartbeat: Box<Heartbeat>,
     },
+    /// Somebody is to be told something, or that is another from now on.
+    NoticeSet {
+        /// The notice as it was; `None` when it came into the outbox.
+        before: Option<Box<Notice>>,
+        /// The notice as it is.
+        after: Box<Notice>,
+    },
+    /// A notice left the outbox.
+    NoticeEnded {
+        /// The notice as it was.
+        notice: Box<Notice>,
+        /// How it ended.
+        end: NoticeEnd,
+    },
     /// An id may not be given to anything any more.
     IdReserved {
         /// The id.
@@ -230,6 +244,8 @@ impl Change {
             Change::RootFinished { .. } => "root_finished",
             Change::HeartbeatSet { .. } => "heartbeat_set",
             Change::HeartbeatRemoved { .. } => "heartbeat_removed",
+            Change::NoticeSet { .. } => "notice_set",
+            Change::NoticeEnded { .. } => "notice_ended",
             Change::IdReserved { .. } => "id_reserved",
             Change::Annotated { .. } => "annotated",
             Change::OperationDone { .. } => "operation_done",
@@ -261,6 +277,9 @@ impl Change {
             Change::PlanSet { after, .. } => Some(&after.root),
             Change::HeartbeatSet { after, .. } => Some(&after.root),
             Change::HeartbeatRemoved { heartbeat } => Some(&heartbeat.root),
+            Change::NoticeSet { after: notice, .. } | Change::NoticeEnded { notice, .. } => {
+                Some(&notice.id.ask)
+            }
             Change::Annotated { annotation } => Some(&annotation.issue),
             Change::DocumentSet { edit } => Some(edit.document().0),
             Change::DocumentRemoved { root, .. } => Some(root),

@@ -32,6 +32,7 @@ pub fn thin(change: &Change) -> Option<Change> {
         Change::PlanSet { before, .. } => *before = None,
         Change::HeartbeatSet { before, .. } => *before = None,
         Change::DocumentSet { edit } => edit.forget_before(),
+        Change::NoticeSet { before, .. } => *before = None,
         Change::Posted { post } if post.body.len() > MOVED.len() => MOVED.clone_into(&mut post.body),
         _ => {}
     }

@@ -7,7 +7,9 @@ use super::change::Field;
 use super::document::DocumentEdit;
 use super::id::{Actor, IssueId};
 use super::issue::{Claim, Issue, Outcome};
-use super::record::{Annotation, Answer, Ask, Heartbeat, HeartbeatId, PlanRecord, Round, Scope};
+use super::record::{
+    Annotation, Answer, Ask, Heartbeat, HeartbeatId, Notice, NoticeEnd, NoticeId, PlanRecord, Round, Scope,
+};
 use super::tag::Kind;
 
 /// One step of an act or a transition.
@@ -144,6 +146,18 @@ pub enum Primitive {
         /// Which.
         id: HeartbeatId,
     },
+    /// Records what somebody is to be told.
+    SetNotice {
+        /// The record.
+        notice: Box<Notice>,
+    },
+    /// Takes it out of the outbox.
+    EndNotice {
+        /// Which.
+        id: NoticeId,
+        /// How it ended.
+        end: NoticeEnd,
+    },
     /// Keeps an id from ever being given out.
     Reserve {
         /// The id.
@@ -202,6 +216,8 @@ impl Primitive {
             | Primitive::FinishRoot { .. }
             | Primitive::SetHeartbeat { .. }
             | Primitive::RemoveHeartbeat { .. }
+            | Primitive::SetNotice { .. }
+            | Primitive::EndNotice { .. }
             | Primitive::Reserve { .. }
             | Primitive::Annotate { .. }
             | Primitive::SetDocument { .. }

@@ -1,6 +1,7 @@
 //! What the policies remember beside the graph: scopes, rounds, verdicts, asks and plans.
 
 mod heartbeat;
+mod notice;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ pub use heartbeat::{
     Ceiling, Gap, HEARTBEAT_PREFIX, Halt, Halted, Heartbeat, HeartbeatId, HeartbeatIdError, HeartbeatKind,
     Overlap, Rhythm, Trigger,
 };
+pub use notice::{Failure, Notice, NoticeEnd, NoticeId, NoticeIdError, NoticeKind};
 
 /// The bounds a scope runs under, as they were when its first round opened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -344,9 +344,12 @@ impl Refusal {
         match self {
             Refusal::NoIssue(_)
             | Refusal::NoHeartbeat { .. }
-            | Refusal::Shape(ApplyError::NoIssue(_) | ApplyError::NoAsk(_) | ApplyError::NoHeartbeat(_)) => {
-                Class::NotFound
-            }
+            | Refusal::Shape(
+                ApplyError::NoIssue(_)
+                | ApplyError::NoAsk(_)
+                | ApplyError::NoHeartbeat(_)
+                | ApplyError::NoNotice(_),
+            ) => Class::NotFound,
             Refusal::Text(_)
             | Refusal::Tags(_)
             | Refusal::NoSuchChoice { .. }

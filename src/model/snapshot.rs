@@ -7,6 +7,7 @@
 mod documents;
 mod heartbeats;
 mod kept;
+mod notices;
 mod restore;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +19,7 @@ use super::frontier::{List, Listed};
 use super::graph::{Edge, Graph, Ix};
 use super::id::IssueId;
 use super::issue::{Issue, Millis};
-use super::record::{Annotation, Ask, Heartbeat, HeartbeatId, PlanRecord, Round, Scope};
+use super::record::{Annotation, Ask, Heartbeat, HeartbeatId, Notice, NoticeId, PlanRecord, Round, Scope};
 use super::relation::Relation;
 use super::source::Source;
 use kept::Kept;
@@ -38,6 +39,7 @@ pub struct Snapshot {
     heartbeat_at: Kept<IssueId, HeartbeatId>,
     documents: Kept<Documents>,
     described_in: Kept<IssueId>,
+    notices: Kept<Option<Notice>, NoticeId>,
     finished_roots: Kept<bool>,
     reserved: Kept<()>,
     annotations: Vec<Annotation>,
@@ -62,6 +64,7 @@ impl PartialEq for Snapshot {
             && self.plans().eq(other.plans())
             && self.heartbeats().eq(other.heartbeats())
             && self.all_documents().eq(other.all_documents())
+            && self.notices().eq(other.notices())
             && self.finished_roots().eq(other.finished_roots())
             && self.reserved().eq(other.reserved())
             && self.annotations == other.annotations
@@ -272,6 +275,8 @@ impl Snapshot {
             Change::HeartbeatSet { after, .. } => self.set_heartbeat(after),
             Change::HeartbeatRemoved { heartbeat } => self.remove_heartbeat(&heartbeat.id),
             Change::RootFinished { id, finished } => self.set_finished(id, *finished),
+            Change::NoticeSet { after, .. } => self.set_notice(after),
+            Change::NoticeEnded { notice, .. } => self.remove_notice(&notice.id),
             Change::IdReserved { id } => self.reserved.put(id, ()),
             Change::Annotated { annotation } => self.annotations.push(annotation.clone()),
             Change::DocumentSet { edit } => self.set_document(edit),

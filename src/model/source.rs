@@ -7,7 +7,7 @@ use super::frontier::{List, Lists};
 use super::graph::{Edge, EdgeKind};
 use super::id::IssueId;
 use super::issue::{Issue, Millis, Priority};
-use super::record::{Ask, Heartbeat, HeartbeatId, PlanRecord, Round, Scope};
+use super::record::{Ask, Heartbeat, HeartbeatId, Notice, NoticeId, PlanRecord, Round, Scope};
 use super::standing::Standing;
 
 /// An issue as a store keeps it, with what is derived from it and its neighbours.
@@ -73,6 +73,15 @@ pub struct Part<'a> {
     pub limit: usize,
 }
 
+/// An order of the outbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outbox {
+    /// What may be sent earliest comes first.
+    FirstDue,
+    /// Only what failed; the latest failure comes first.
+    LastFailed,
+}
+
 /// A store, as a graph asks it for what it does not have yet. Everything it says is of one moment.
 ///
 /// A source that fails gives nothing from then on and remembers why; whoever owns it asks it before
@@ -118,6 +127,10 @@ pub trait Source: Debug {
     fn described_roots(&self) -> Vec<IssueId>;
     /// The scopes over whose state other trees decide.
     fn decided_abroad(&self) -> Vec<IssueId>;
+    /// A notice, while it is in the outbox.
+    fn notice(&self, id: &NoticeId) -> Option<Notice>;
+    /// The first so many of the outbox in an order.
+    fn outbox(&self, order: Outbox, limit: usize) -> Vec<Notice>;
     /// Whether a tick has found a root final.
     fn root_finished(&self, id: &IssueId) -> bool;
     /// Says that what this source gave contradicts itself.

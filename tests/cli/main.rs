@@ -12,6 +12,7 @@ mod heartbeats;
 mod json;
 mod left_open;
 mod lost_store;
+mod notify;
 mod output;
 mod questions;
 mod reading;

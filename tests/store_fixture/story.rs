@@ -6,8 +6,9 @@ use roundgate::model::graph::{Edge, EdgeKind};
 use roundgate::model::issue::{Claim, Issue, Millis, Outcome, Policy, Priority, Process, State, Work};
 use roundgate::model::operation::Operation;
 use roundgate::model::record::{
-    Annotation, Answer, Ask, AskKind, Bounds, Ceiling, Choice, Gap, Halt, Halted, Heartbeat, HeartbeatKind,
-    Opinion, Overlap, PlanRecord, Rhythm, Round, RoundEnd, Scope, ScopeEnd, Trigger, Verdict, WorkerSpec,
+    Annotation, Answer, Ask, AskKind, Bounds, Ceiling, Choice, Failure, Gap, Halt, Halted, Heartbeat,
+    HeartbeatKind, Notice, NoticeEnd, Opinion, Overlap, PlanRecord, Rhythm, Round, RoundEnd, Scope, ScopeEnd,
+    Trigger, Verdict, WorkerSpec,
 };
 
 use crate::store_fixture::{actor, created, id, plain, post};
@@ -215,6 +216,29 @@ fn heartbeats() -> Vec<Change> {
     changes
 }
 
+/// A notice that is due at a moment, and failed at another.
+pub fn notice(name: &str, due_at: Millis, failed_at: Option<Millis>) -> Notice {
+    let failure = failed_at.map(|at| Failure { at, why: "it exited with 1: \u{202e}no".to_owned() });
+    Notice { due_at, failure, ..Notice::new(name.parse().expect("an id"), 3) }
+}
+
+pub fn noticed(after: &Notice) -> Change {
+    Change::NoticeSet { before: None, after: Box::new(after.clone()) }
+}
+
+fn notices() -> Vec<Change> {
+    let kinds = ["asked:1", "reminder:1", "reminder:2", "due:1", "timeout:1", "moot:1"];
+    let all = kinds.map(|kind| notice(&format!("rg-q0:{kind}"), -7, None));
+    let mut changes: Vec<Change> = all.iter().map(noticed).collect();
+    let taken = Notice { sender: Some(actor("bob")), attempts: 3, ..all[1].clone() };
+    let failed = Notice { failures: 2, attempts: 4, ..notice("rg-q0:reminder:2", 99, Some(-1)) };
+    changes.extend([noticed(&taken), noticed(&failed), noticed(&notice("rg-q4:asked:1", 5, None))]);
+    for (gone, end) in [(&all[0], NoticeEnd::Delivered), (&all[3], NoticeEnd::Dropped)] {
+        changes.push(Change::NoticeEnded { notice: Box::new(gone.clone()), end });
+    }
+    changes
+}
+
 /// Changes that fold one after the other from nothing, in bundles as a store commits them. Every kind
 /// of change and every field of an issue is among them.
 pub fn story() -> Vec<Vec<Change>> {
@@ -302,7 +326,7 @@ pub fn story() -> Vec<Vec<Change>> {
         done("an-operation", 0, "a reply"),
         done("an-operation", 1, "another"),
     ];
-    vec![begin, change, moves, edges, records, heartbeats(), rest, documents()]
+    vec![begin, change, moves, edges, records, heartbeats(), notices(), rest, documents()]
 }
 
 /// A step of an operation, with a text for its reply.

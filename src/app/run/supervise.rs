@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::step::{StepEnd, StepPlan, run_step};
+use crate::app::notify::{program, send_due};
 use crate::app::tick::{TickView, tick};
 use crate::app::{AppError, Session};
 use crate::model::act::claim::Role;
@@ -57,6 +58,11 @@ pub enum Progress<'a> {
     TakenBack {
         /// The issue.
         issue: &'a IssueId,
+    },
+    /// Somebody was not told something; it is tried again.
+    NotTold {
+        /// Why.
+        why: &'a str,
     },
     /// Others hold what is left.
     WaitingForOthers {
@@ -113,9 +119,10 @@ pub fn supervise(
         let view = tick(session, run.root.as_str(), false)?;
         if view.applied {
             progress(Progress::Ticked(&view));
-            if !(run.interrupted)() {
-                continue;
-            }
+        }
+        tell(session, run, progress);
+        if view.applied && !(run.interrupted)() {
+            continue;
         }
         if (run.interrupted)() {
             return Ok((End::Interrupted, view));
@@ -136,6 +143,16 @@ pub fn supervise(
         if step(session, run, &snapshot, ix, role, progress)? == StepEnd::Stopped {
             return Ok((End::Interrupted, view));
         }
+    }
+}
+
+/// Sends what somebody is to be told. Where that fails, the run goes on.
+fn tell(session: &mut Session, run: &Supervisor<'_>, progress: &mut dyn FnMut(Progress<'_>)) {
+    let terms = session.config.notify.clone();
+    let sent = send_due(session, &mut program(&terms, &run.store, run.interrupted));
+    let why = sent.map_or_else(|error| Some(error.to_string()), |sent| sent.failed.map(|failed| failed.why));
+    if let Some(why) = why {
+        progress(Progress::NotTold { why: &why });
     }
 }
 

@@ -9,6 +9,7 @@ use crate::app::config::Config;
 use crate::app::heartbeats::{Beats, Happened, HappenedView, Lock, Pass, Seen};
 use crate::app::{AppError, Session, place};
 use crate::cli::context::Context;
+use crate::cli::notify::after_tick;
 use crate::cli::output::{Failure, line, multiline, print_failure, with_causes, write_stderr};
 use crate::cli::render::moment;
 use crate::cli::tick::worse;
@@ -31,7 +32,9 @@ pub fn run(context: &Context, once: bool) -> Result<u8, AppError> {
     if once {
         let pass = beats.pass(&mut session)?;
         beats.seen.save(&folder)?;
-        return told_once(context, &pass);
+        let exit = told_once(context, &pass)?;
+        after_tick(context, &mut session, &|| false);
+        return Ok(exit);
     }
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
@@ -110,7 +113,8 @@ impl Daemon<'_> {
                 }
                 Err(error) => return Err(error),
             };
-            self.sleep(session, next);
+            let sent = after_tick(self.context, session, &|| self.stop.load(Ordering::Relaxed));
+            self.sleep(session, [next, sent.next_at].into_iter().flatten().min());
         }
         Ok(())
     }

@@ -2,12 +2,15 @@
 
 use serde::Serialize;
 
-use crate::app::heartbeats::{HeartbeatView, Seen, TriggeredView, runner_of};
+use super::TriggerArgs;
+use crate::app::heartbeats::{HeartbeatView, Seen, TriggeredView, runner_of, trigger};
 use crate::app::{AppError, Changed, config};
 use crate::cli::context::Context;
+use crate::cli::notify::after_tick;
 use crate::cli::output::line;
 use crate::cli::render::{RowsArgs, moment, table};
 use crate::model::issue::Millis;
+use crate::model::record::HeartbeatKind;
 
 /// When it is due, in a few words.
 fn rhythm(view: &HeartbeatView) -> String {
@@ -148,14 +151,20 @@ pub fn changed(context: &Context, did: &str, done: &Changed<HeartbeatView>) -> R
     Ok(0)
 }
 
-/// What a trigger did.
-pub fn triggered(context: &Context, view: &TriggeredView) -> Result<u8, AppError> {
+/// Triggers one, and shows what that did.
+pub fn triggered(context: &Context, kind: HeartbeatKind, args: &TriggerArgs) -> Result<u8, AppError> {
+    let mut session = context.session_to_write()?;
+    shown(context, &trigger(&mut session, kind, &args.id, &args.reason)?)?;
+    after_tick(context, &mut session, &|| false);
+    Ok(0)
+}
+
+fn shown(context: &Context, view: &TriggeredView) -> Result<(), AppError> {
     if context.json() {
-        context.print_json(view)?;
-        return Ok(0);
+        return context.print_json(view);
     }
     let did = view.tick.transition.as_ref().map_or("no transition", |transition| &transition.kind);
     context.line(&format!("{}: {did} on {}", view.heartbeat.id, view.tick.root));
     context.line(&format!("  next: {}", line(&view.tick.next)));
-    Ok(0)
+    Ok(())
 }

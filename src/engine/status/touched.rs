@@ -115,6 +115,8 @@ impl Search<'_> {
             | Change::HeartbeatRemoved { .. }
             | Change::IdReserved { .. }
             | Change::Annotated { .. }
+            | Change::NoticeSet { .. }
+            | Change::NoticeEnded { .. }
             | Change::DocumentSet { .. }
             | Change::DocumentRemoved { .. } => {}
             Change::IssueCreated { issue, .. } => self.touch(&issue.id),

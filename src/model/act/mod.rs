@@ -7,6 +7,7 @@ pub mod close;
 pub mod create;
 pub mod edges;
 pub mod heartbeat;
+pub mod notice;
 pub mod open;
 pub mod packet;
 pub mod retry;

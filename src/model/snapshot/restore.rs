@@ -11,7 +11,7 @@ use crate::model::document::{Documents, Head, Part, Prompt};
 use crate::model::graph::{Edge, Ix};
 use crate::model::id::IssueId;
 use crate::model::issue::Issue;
-use crate::model::record::{Annotation, Ask, Heartbeat, PlanRecord, Round, Scope};
+use crate::model::record::{Annotation, Ask, Heartbeat, Notice, PlanRecord, Round, Scope};
 
 /// What a snapshot is made of. Lists that grew in an order are given in that order.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +38,8 @@ pub struct Parts {
     pub parts: Vec<Part>,
     /// Every prompt.
     pub prompts: Vec<Prompt>,
+    /// Everything in the outbox.
+    pub notices: Vec<Notice>,
     /// The roots that a tick has found final.
     pub finished_roots: Vec<IssueId>,
     /// Ids that may not be given to anything.
@@ -105,6 +107,7 @@ impl Snapshot {
         made.heartbeats = Kept::of(heartbeats);
         made.heartbeat_at = Kept::of(heartbeat_at);
         made.set_documents(parts.heads, parts.parts, parts.prompts);
+        made.notices = Kept::of(parts.notices.into_iter().map(|n| (n.id.clone(), Some(n))).collect());
         made.scopes = Kept::of(parts.scopes.into_iter().map(|scope| (scope.id.clone(), scope)).collect());
         made.asks = Kept::of(parts.asks.into_iter().map(|ask| (ask.id.clone(), ask)).collect());
         made.plans = Kept::of(parts.plans.into_iter().map(|plan| (plan.root.clone(), plan)).collect());

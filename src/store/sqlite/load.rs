@@ -75,6 +75,7 @@ pub(super) fn snapshot(conn: &Connection) -> Result<Snapshot, Stopped> {
         heads: all(conn, &row::HEADS, "", row::head_from)?,
         parts: all(conn, &row::PARTS, "", row::part_from)?,
         prompts: all(conn, &row::PROMPTS, "", row::prompt_from)?,
+        notices: all(conn, &row::NOTICES, "", row::notice_from)?,
         finished_roots: all(conn, &row::FINISHED_ROOTS, "", |r| row::id_from(r, &row::FINISHED_ROOTS))?,
         reserved: all(conn, &row::RESERVED_IDS, "", |r| row::id_from(r, &row::RESERVED_IDS))?,
         annotations: all(conn, &row::ANNOTATIONS, "ORDER BY seq", row::annotation_from)?,

@@ -85,6 +85,12 @@ pub(super) fn project(conn: &Connection, event: &Event) -> Result<(), Stopped> {
         Change::HeartbeatRemoved { heartbeat } => {
             expect_one(run(conn, &row::HEARTBEATS.delete(), row::heartbeat_key(&heartbeat.id))?)?;
         }
+        Change::NoticeSet { after, .. } => {
+            run(conn, &row::NOTICES.upsert(), row::notice_row(after)?)?;
+        }
+        Change::NoticeEnded { notice, .. } => {
+            expect_one(run(conn, &row::NOTICES.delete(), row::notice_key(&notice.id))?)?;
+        }
         Change::IdReserved { id } => {
             run(conn, &row::RESERVED_IDS.insert_once(), row::id_row(id))?;
         }

@@ -175,6 +175,7 @@ pub(super) fn difference(tables: &Snapshot, events: &Snapshot) -> Option<String>
         ("asks", tables.asks().eq(events.asks())),
         ("plans", tables.plans().eq(events.plans())),
         ("heartbeats", tables.heartbeats().eq(events.heartbeats())),
+        ("notices", tables.notices().eq(events.notices())),
         ("finished roots", tables.finished_roots().eq(events.finished_roots())),
         ("reserved ids", tables.reserved().eq(events.reserved())),
         ("annotations", tables.annotations() == events.annotations()),

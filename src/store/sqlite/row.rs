@@ -2,6 +2,7 @@
 
 mod document;
 mod issue;
+mod notice;
 mod record;
 mod schedule;
 mod standing;
@@ -16,6 +17,7 @@ pub(super) use document::{
 pub(super) use issue::{
     EDGES, ISSUES, changed_issue, edge_from, edge_key, edge_row, issue_from, issue_row, moved_issue,
 };
+pub(super) use notice::{NOTICES, notice_from, notice_key, notice_row};
 pub(super) use record::{
     ANNOTATIONS, ASKS, COMPACTED, EVENTS, FINISHED_ROOTS, OPERATIONS, PLANS, POSTS, RESERVED_IDS, ROUNDS,
     SCOPES, TOPICS, annotation_from, annotation_row, answered_ask, ask_from, ask_row, compacted_from,
@@ -60,12 +62,13 @@ pub(super) fn stored_from(row: &Row<'_>) -> Result<Stored, StoreError> {
 }
 
 /// The tables that follow from the events; those that name rows of others come first.
-pub(super) static PROJECTED: [&Table; 15] = [
+pub(super) static PROJECTED: [&Table; 16] = [
     &HEADS,
     &PARTS,
     &PROMPTS,
     &OPERATIONS,
     &HEARTBEATS,
+    &NOTICES,
     &POSTS,
     &ANNOTATIONS,
     &RESERVED_IDS,

@@ -63,6 +63,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         step: None,
         fingerprint: "c6c4b56acf24e8dd99db2966c51aaf8ffe11fdcdf869786b90071e40521bb519",
     },
+    Migration {
+        sql: include_str!("../../../migrations/0008_outbox.sql"),
+        step: None,
+        fingerprint: "e43541b7f99ef7be606776264ede387ee4a3cb11a37781befba62a2cca1d6e20",
+    },
 ];
 
 /// The schema of this program.

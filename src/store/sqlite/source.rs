@@ -14,8 +14,8 @@ use crate::model::document::Documents;
 use crate::model::frontier::List;
 use crate::model::graph::{Edge, EdgeKind};
 use crate::model::id::IssueId;
-use crate::model::record::{Ask, Heartbeat, HeartbeatId, PlanRecord, Round, Scope};
-use crate::model::source::{End, Part, Source, Stored};
+use crate::model::record::{Ask, Heartbeat, HeartbeatId, Notice, NoticeId, PlanRecord, Round, Scope};
+use crate::model::source::{End, Outbox, Part, Source, Stored};
 use crate::store::StoreError;
 
 /// A source over a connection that is in a transaction.
@@ -211,6 +211,20 @@ impl Source for Rows {
 
     fn decided_abroad(&self) -> Vec<IssueId> {
         self.some(row::DECIDED_ABROAD, (), |r| row::id_from(r, &row::PARTS))
+    }
+
+    fn notice(&self, id: &NoticeId) -> Option<Notice> {
+        let key = params_from_iter(row::notice_key(id));
+        self.some(&row::NOTICES.select("WHERE id = ?1"), key, row::notice_from).pop()
+    }
+
+    fn outbox(&self, order: Outbox, limit: usize) -> Vec<Notice> {
+        let rest = match order {
+            Outbox::FirstDue => "ORDER BY due_at, id LIMIT ?1",
+            Outbox::LastFailed => "WHERE failed_at IS NOT NULL ORDER BY failed_at DESC, id LIMIT ?1",
+        };
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.some(&row::NOTICES.select(rest), (limit,), row::notice_from)
     }
 
     fn root_finished(&self, id: &IssueId) -> bool {
