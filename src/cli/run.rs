@@ -184,7 +184,7 @@ fn seconds(elapsed: Duration) -> String {
 fn first_line(text: &str) -> String {
     let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
-    match lines.last().filter(|_| first.ends_with(':')) {
+    match lines.next_back().filter(|_| first.ends_with(':')) {
         _ if first.is_empty() => String::new(),
         Some(last) => format!(": {} {}", line(first), line(last.trim_start())),
         None => format!(": {}", line(first)),
