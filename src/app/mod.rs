@@ -15,6 +15,7 @@ pub mod heartbeats;
 pub mod import;
 pub mod issues;
 pub mod operation;
+pub mod pause;
 pub mod place;
 pub mod plan;
 pub mod rounds;

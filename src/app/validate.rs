@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::pause::PauseView;
 use super::session::resolve;
 use super::{AppError, Session};
 use crate::engine::stuck;
@@ -35,6 +36,8 @@ pub struct Validation {
     pub expanded_without_children: Vec<String>,
     /// Open asks.
     pub waiting_on_human: Vec<String>,
+    /// Who paused what.
+    pub paused: Vec<PauseView>,
     /// Scopes and circles that nobody can move.
     pub stuck: Vec<StuckView>,
     /// Issues that are open below something that was closed before they came (an import).
@@ -69,11 +72,14 @@ pub fn of(snapshot: &Snapshot, root: Ix) -> Validation {
         .into_iter()
         .map(|(issue, why)| StuckView { issue: issue.to_string(), why })
         .collect();
+    let paused = PauseView::within(snapshot, Some(root));
     let is_final = relation.is_final(root);
     let reason = if is_final {
         "everything is settled".to_owned()
     } else if !stuck.is_empty() {
         format!("{} stuck", stuck.len())
+    } else if PauseView::over(snapshot, root).first().is_some() {
+        format!("{pending} not closed, and it is paused")
     } else if !waiting_on_human.is_empty() {
         format!("{pending} not closed, {} of them wait for a human", waiting_on_human.len())
     } else if pending > 0 {
@@ -93,6 +99,7 @@ pub fn of(snapshot: &Snapshot, root: Ix) -> Validation {
             outcome(ix) == Some(Outcome::Expanded) && graph.children(ix).is_empty()
         }),
         waiting_on_human,
+        paused,
         stuck,
         open_below_closed: named(&|ix| {
             open(ix) && graph.issue(ix).tags.has(crate::model::tag::IMPORT_OPEN_BELOW_CLOSED)

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::pause::PauseView;
 use crate::model::act::claim::Role;
 use crate::model::graph::Ix;
 use crate::model::issue::{Millis, Policy, Work};
@@ -74,6 +75,9 @@ pub struct IssueView {
     pub policy: Policy,
     /// Acceptance criteria, checks and notes.
     pub work: Work,
+    /// The nearest pause at or above it, while there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<PauseView>,
 }
 
 impl IssueView {
@@ -111,6 +115,7 @@ impl IssueView {
             key: issue.key.clone(),
             policy: issue.policy.clone(),
             work: issue.work.clone(),
+            paused: PauseView::over(snapshot, ix).into_iter().next(),
         }
     }
 }

@@ -11,8 +11,8 @@ use clap::{Parser, Subcommand};
 use super::context::{Context, GlobalArgs};
 use super::output::{self, Failure};
 use super::{
-    asks, backup, compact, config, cron, doctor, forum, graph, heartbeats, import, init, issues, log, plan,
-    rounds, run, status, tick,
+    asks, backup, compact, config, cron, doctor, forum, graph, heartbeats, import, init, issues, log, pause,
+    plan, rounds, run, status, tick,
 };
 use crate::app::AppError;
 
@@ -61,6 +61,10 @@ enum Command {
     /// Further ticks at certain times, and lines for a clock you have
     #[command(subcommand)]
     Cron(cron::CronCommand),
+    /// Keep anything new from starting at or below an issue; what runs may finish
+    Pause(pause::PauseArgs),
+    /// Let an issue that was paused go on
+    Resume(pause::ResumeArgs),
     /// Where everything stands
     Status(status::StatusArgs),
     /// The latest events
@@ -172,6 +176,8 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, AppError> {
         Command::Tick(args) => tick::run(context, args),
         Command::Heartbeats(command) => heartbeats::run(context, command),
         Command::Cron(command) => cron::run(context, command),
+        Command::Pause(args) => pause::pause(context, args),
+        Command::Resume(args) => pause::resume(context, args),
         Command::Status(args) => status::run(context, args),
         Command::Log(args) => log::run(context, args),
         Command::Graph(args) => graph::run(context, args),

@@ -132,7 +132,10 @@ fn refused(refusal: &Refusal) -> Option<String> {
         }
         Refusal::RootIsFinal(id) => format!("roundgate issues open {id} brings it back"),
         Refusal::MomentOver(id) => format!("roundgate cron update {id} --at MOMENT gives it another"),
-        Refusal::NothingToRetry { id, .. } => format!("roundgate issues get {id} shows where it stands"),
+        Refusal::PauseNeedsReason(_) => "say why with --reason TEXT".to_owned(),
+        Refusal::NothingToRetry { id, .. } | Refusal::NothingToPause { id, .. } => {
+            format!("roundgate issues get {id} shows where it stands")
+        }
         Refusal::Shape(ApplyError::Deadlock(_)) => {
             "take one of these edges out first: roundgate issues undep A blocks B".to_owned()
         }

@@ -139,5 +139,7 @@ fn field(field: &Field) -> String {
         Field::Policy(_) => "policy".to_owned(),
         Field::Work(_) => "work".to_owned(),
         Field::Key(_) => "key".to_owned(),
+        Field::Pause(Some(pause)) => format!("paused: {}", line(&pause.reason)),
+        Field::Pause(None) => "resumed".to_owned(),
     }
 }

@@ -17,6 +17,7 @@ mod init;
 mod issues;
 mod log;
 mod output;
+mod pause;
 mod plan;
 mod render;
 mod rounds;

@@ -71,7 +71,9 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
         End::Final => {}
         End::Human => {
             context.line(&format!("  {}", line(&view.next)));
-            if let Some(waiting) = &view.waiting_on {
+            if let Some(paused) = &view.paused {
+                context.line(&format!("  roundgate resume {}", paused.scope));
+            } else if let Some(waiting) = &view.waiting_on {
                 context.line(&format!("  roundgate asks show {}", waiting.issue));
             }
         }

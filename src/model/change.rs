@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::compaction::Compaction;
 use super::graph::Edge;
 use super::id::{Actor, IssueId};
-use super::issue::{Issue, Millis, Policy, Priority, State, Work};
+use super::issue::{Issue, Millis, Pause, Policy, Priority, State, Work};
 use super::operation::Operation;
 use super::record::{Annotation, Answer, Ask, Heartbeat, PlanRecord, Post, Round, Scope};
 use super::tag::Tags;
@@ -39,6 +39,8 @@ pub enum Field {
     Work(Work),
     /// The plan's name for it.
     Key(Option<String>),
+    /// Who paused it, while it is paused.
+    Pause(Option<Pause>),
 }
 
 impl Field {
@@ -56,6 +58,7 @@ impl Field {
             Field::Policy(_) => Field::Policy(issue.policy.clone()),
             Field::Work(_) => Field::Work(issue.work.clone()),
             Field::Key(_) => Field::Key(issue.key.clone()),
+            Field::Pause(_) => Field::Pause(issue.pause.clone()),
         }
     }
 
@@ -73,6 +76,7 @@ impl Field {
             Field::Policy(policy) => issue.policy = policy,
             Field::Work(work) => issue.work = work,
             Field::Key(key) => issue.key = key,
+            Field::Pause(pause) => issue.pause = pause,
         }
     }
 }

@@ -56,11 +56,13 @@ pub enum List {
     Clocked,
     /// One of them is enabled.
     Beating,
+    /// Somebody paused it, and it is not settled.
+    Paused,
 }
 
 impl List {
     /// Every list.
-    pub const ALL: [List; 19] = [
+    pub const ALL: [List; 20] = [
         List::Ready,
         List::Held,
         List::Asking,
@@ -80,6 +82,7 @@ impl List {
         List::ToFinish,
         List::Clocked,
         List::Beating,
+        List::Paused,
     ];
 
     /// The list's bit in [`Lists`].
@@ -156,6 +159,7 @@ impl List {
             }
             List::Clocked => !snapshot.heartbeats_at(&issue.id).is_empty(),
             List::Beating => snapshot.heartbeats_at(&issue.id).iter().any(Heartbeat::enabled),
+            List::Paused => issue.pause.is_some() && (not_closed || !standing.resolved),
         }
     }
 
@@ -164,8 +168,12 @@ impl List {
         let relation = snapshot.relation();
         let ended = || relation.let_go(ix) || relation.finished(ix);
         match self {
-            List::Ready | List::Opening | List::RollUp | List::ByHand => !relation.blocked(ix) && !ended(),
-            List::Answered | List::StepsLost | List::OpenScope | List::Judged => !ended(),
+            List::Ready | List::Opening | List::RollUp | List::ByHand => {
+                !relation.blocked(ix) && !relation.paused(ix) && !ended()
+            }
+            List::StepsLost | List::Judged => !relation.paused(ix) && !ended(),
+            List::Failed => !relation.paused(ix),
+            List::Answered | List::OpenScope => !ended(),
             List::Stranded => relation.finished(ix),
             _ => true,
         }

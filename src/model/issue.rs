@@ -245,6 +245,17 @@ pub struct Policy {
     pub step_retries: Option<u32>,
 }
 
+/// Nothing new starts at or below a paused issue, and what runs may finish.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pause {
+    /// Who paused it.
+    pub by: Actor,
+    /// When.
+    pub at: Millis,
+    /// Why.
+    pub reason: String,
+}
+
 /// What a worker needs to know beyond title and body.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
@@ -304,6 +315,9 @@ pub struct Issue {
     /// The stable name a plan gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// Who paused it, while it is paused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause: Option<Pause>,
 }
 
 impl Issue {
@@ -325,6 +339,7 @@ impl Issue {
             policy: Policy::default(),
             work: Work::default(),
             key: None,
+            pause: None,
         }
     }
 

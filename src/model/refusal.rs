@@ -314,6 +314,17 @@ pub enum Refusal {
     /// It was due once, and that is over.
     #[error("{0} was to be due once, and that moment is over")]
     MomentOver(HeartbeatId),
+    /// Who pauses says why.
+    #[error("pausing {0} needs a reason")]
+    PauseNeedsReason(IssueId),
+    /// There is nothing that a pause would keep from starting.
+    #[error("{id} is {found}: there is nothing to pause")]
+    NothingToPause {
+        /// The issue.
+        id: IssueId,
+        /// What it is.
+        found: &'static str,
+    },
     /// The stored rounds and the graph contradict each other.
     #[error("{scope} is stuck: {why}")]
     Stuck {
@@ -347,6 +358,7 @@ impl Refusal {
             | Refusal::ChoiceOption { .. }
             | Refusal::OutOfRange { .. }
             | Refusal::SkipNeedsReason(_)
+            | Refusal::PauseNeedsReason(_)
             | Refusal::BadPacket(_) => Class::Invalid,
             Refusal::HeldBy { .. }
             | Refusal::NotHolder { .. }

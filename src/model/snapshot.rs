@@ -11,7 +11,7 @@ mod restore;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::change::Change;
+use super::change::{Change, Field};
 use super::frontier::{List, Listed};
 use super::graph::{Edge, Graph, Ix};
 use super::id::IssueId;
@@ -225,6 +225,9 @@ impl Snapshot {
             }
             Change::IssueChanged { id, after, .. } => {
                 self.edited(id, at, |issue| after.iter().for_each(|field| field.put(issue)));
+                if after.iter().any(|field| matches!(field, Field::Pause(_))) {
+                    self.graph.touch_unsettled(id);
+                }
             }
             Change::ParentSet { id, after, .. } => {
                 self.edited(id, at, |_| ());

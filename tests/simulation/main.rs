@@ -4,6 +4,7 @@
 
 mod agents;
 mod clocks;
+mod pauses;
 mod stores;
 mod world;
 
@@ -77,5 +78,6 @@ without! {
     without_the_decided_round_guard_runs_go_wrong: NoDecidedGuard,
     without_the_bound_runs_go_wrong: NoBound,
     without_expanding_the_failed_review_runs_go_wrong: ReviewStaysNeedsWork,
+    without_the_pause_guard_runs_go_wrong: NoPauseGuard,
     without_the_attempt_guard_on_verdicts_runs_go_wrong: VerdictWithoutAttempt,
 }

@@ -42,6 +42,8 @@ pub enum Fault {
     ReviewStaysNeedsWork,
     /// `expanded` blockers count as resolved at once.
     VerdictWithoutAttempt,
+    /// What is paused can be claimed all the same.
+    NoPauseGuard,
 }
 
 /// How a run ended.
@@ -199,6 +201,7 @@ impl World {
             return Err("decide gave two answers for one snapshot".into());
         }
         let Decision::Act(mut transition) = decision else { return Ok(Some(decision)) };
+        self.check_paused(&transition)?;
         match (self.fault, &transition) {
             (
                 Some(Fault::NoFailedRound),

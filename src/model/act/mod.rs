@@ -9,6 +9,7 @@ pub mod edges;
 pub mod heartbeat;
 pub mod open;
 pub mod packet;
+pub mod pause;
 pub mod retry;
 mod reviewer;
 pub mod update;

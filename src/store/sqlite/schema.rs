@@ -53,6 +53,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         step: None,
         fingerprint: "f7e9b0b11a3cab0bc6e0558a17eba1e43741510fadb0212dcd2410ba2abbc99b",
     },
+    Migration { sql: include_str!("../../../migrations/0006_paused.sql"), step: None, fingerprint: "" },
 ];
 
 /// The schema of this program.
