@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use cli_fixture::Place;
 use old_store::{downgrade, version};
-use roundgate::model::change::Change;
+use roundgate::model::change::{Change, Field};
 use roundgate::model::snapshot::Snapshot;
 use roundgate::store::sqlite::{Options, Sqlite, backup, examine};
 use roundgate::store::{EventQuery, PostQuery, Store, StoreError};
@@ -29,10 +29,12 @@ fn told() -> (tempfile::TempDir, PathBuf, Vec<roundgate::model::change::Event>) 
     let mut store = Sqlite::init(&folder).unwrap();
     for mut bundle in story::story() {
         bundle.retain(|change| {
-            let newer = matches!(
-                change,
-                Change::OperationDone { .. } | Change::HeartbeatSet { .. } | Change::HeartbeatRemoved { .. }
-            );
+            let newer = match change {
+                Change::IssueChanged { after, .. } => matches!(after.first(), Some(Field::Pause(_))),
+                Change::OperationDone { .. } => true,
+                Change::HeartbeatSet { .. } | Change::HeartbeatRemoved { .. } => true,
+                _ => false,
+            };
             !newer
         });
         commit(&mut store, bundle).unwrap();

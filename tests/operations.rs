@@ -85,6 +85,8 @@ fn every_kind_of_command_that_changes_something_is_carried_out_once() {
     repeats(&place, "gone", &["heartbeats", "delete", &root]);
     repeats(&place, "cron", &["cron", "create", "--root", &root, "--expr", "@daily"]);
     repeats(&place, "all", &["tick", "--all"]);
+    repeats(&place, "pause", &["pause", &root, "--reason", "wait"]);
+    repeats(&place, "resume", &["resume", &root]);
     assert_eq!(place.faults(), [""; 0]);
 }
 

@@ -194,7 +194,7 @@ fn every_tested_block_does_what_the_readme_shows() {
         scenes.entry(block.scene.clone()).or_insert_with(Scene::new).play(block);
     }
     let names: Vec<&str> = scenes.keys().map(String::as_str).collect();
-    assert_eq!(names, ["by-hand", "clock", "import", "quickstart"]);
+    assert_eq!(names, ["by-hand", "clock", "import", "pause", "quickstart"]);
 }
 
 #[test]

@@ -57,6 +57,7 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
     let (end, view) = ended?;
     let (word, code) = match end {
         End::Final => ("final", 0),
+        End::Human if view.paused.is_some() => ("paused", 11),
         End::Human => ("waiting for a human", 11),
         End::Stuck => ("stuck", 12),
         End::Interrupted => ("stopped", 130),

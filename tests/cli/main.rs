@@ -10,6 +10,7 @@ mod gated;
 mod heartbeats;
 mod json;
 mod output;
+mod pauses;
 mod questions;
 mod reading;
 mod stage;

@@ -12,7 +12,7 @@ fn tick(root: String) -> Line {
     Line::of(format!("tick --root {root}"))
 }
 
-pub const VERBS: [Verb; 50] = [
+pub const VERBS: [Verb; 52] = [
     ("issues create", |bench| {
         let parent = bench.issue("Parent");
         Line::of(format!("issues create Child --parent {parent} --body words --tag free"))
@@ -87,6 +87,15 @@ pub const VERBS: [Verb; 50] = [
         let mut line = Line::of(format!("forum post issue:{} -m", bench.ready("review"))).by("bob");
         line.words.push("VERDICT: needs_work too short".to_owned());
         line
+    }),
+    ("pause", |bench| {
+        let root = bench.opened(3);
+        Line::of(format!("pause {root} --reason so"))
+    }),
+    ("resume", |bench| {
+        let root = bench.opened(3);
+        bench.run(format!("pause {root} --reason so"));
+        Line::of(format!("resume {root}"))
     }),
     ("rounds open", |bench| Line::of(format!("rounds open {}", bench.issue("Scope")))),
     ("rounds verdict", |bench| {

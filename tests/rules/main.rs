@@ -8,6 +8,7 @@ mod claims;
 mod edges;
 mod life_cycle;
 mod loopholes;
+mod pauses;
 mod properties;
 mod relation;
 mod stage;

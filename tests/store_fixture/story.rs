@@ -2,7 +2,7 @@
 
 use roundgate::model::change::{Change, Field};
 use roundgate::model::graph::{Edge, EdgeKind};
-use roundgate::model::issue::{Claim, Issue, Millis, Outcome, Policy, Priority, Process, State, Work};
+use roundgate::model::issue::{Claim, Issue, Millis, Outcome, Pause, Policy, Priority, Process, State, Work};
 use roundgate::model::operation::Operation;
 use roundgate::model::record::{
     Annotation, Answer, Ask, AskKind, Bounds, Ceiling, Choice, Gap, Halt, Halted, Heartbeat, HeartbeatKind,
@@ -244,6 +244,11 @@ pub fn story() -> Vec<Vec<Change>> {
     let mut change: Vec<Change> = fields.iter().map(|f| changed("rg-a1", vec![f.clone()])).collect();
     change.push(changed("rg-a2", fields.to_vec()));
     change.push(changed("rg-goal", vec![Field::Key(None), Field::Policy(Policy::default())]));
+    let pause = Pause { by: actor("zoe"), at: 7, reason: "no\nmoney".to_owned() };
+    for name in ["rg-a1", "rg-a2"] {
+        change.push(changed(name, vec![Field::Pause(Some(pause.clone()))]));
+    }
+    change.push(changed("rg-a2", vec![Field::Pause(None)]));
     change.push(changed("rg-z", vec![Field::Title("First".to_owned()), Field::Title("Last".to_owned())]));
     change.push(changed("rg-z", Vec::new()));
     change.extend(states().into_iter().map(|state| changed("rg-b", vec![Field::State(state)])));
