@@ -78,7 +78,7 @@ pub fn of(snapshot: &Snapshot, root: Ix) -> Validation {
         "everything is settled".to_owned()
     } else if !stuck.is_empty() {
         format!("{} stuck", stuck.len())
-    } else if PauseView::over(snapshot, root).first().is_some() {
+    } else if relation.paused(root) {
         format!("{pending} not closed, and it is paused")
     } else if !waiting_on_human.is_empty() {
         format!("{pending} not closed, {} of them wait for a human", waiting_on_human.len())
