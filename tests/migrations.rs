@@ -28,10 +28,16 @@ fn told() -> (tempfile::TempDir, PathBuf, Vec<roundgate::model::change::Event>) 
     let folder = above.path().join("store");
     let mut store = Sqlite::init(&folder).unwrap();
     for mut bundle in story::story() {
+        bundle.iter_mut().for_each(|change| {
+            if let Change::AskOpened { ask } = change {
+                ask.duty = None;
+            }
+        });
         bundle.retain(|change| {
             let newer = match change {
                 Change::IssueChanged { after, .. } => matches!(after.first(), Some(Field::Pause(_))),
                 Change::OperationDone { .. } => true,
+                Change::DutySet { .. } | Change::AskReminded { .. } => true,
                 Change::HeartbeatSet { .. } | Change::HeartbeatRemoved { .. } => true,
                 _ => false,
             };

@@ -119,6 +119,7 @@ fn plans_imports_and_answers_are_carried_out_once() {
 
     let created = place.json(&["issues", "create", "Which?", "--tag", "kind:ask", "--choice", "red"]);
     let ask = created["id"].as_str().unwrap();
+    repeats(&place, "assign", &["asks", "assign", ask, "--to", "bob", "--due", "2d"]);
     repeats(&place, "answer", &["answer", ask, "red"]);
     repeats(&place, "back", &["answer", ask, "--withdraw"]);
 }

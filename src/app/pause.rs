@@ -114,7 +114,7 @@ pub fn pause(session: &mut Session, text: &str, reason: &str) -> Result<Changed<
 pub fn resume(session: &mut Session, text: &str) -> Result<Changed<ScopeView>, AppError> {
     session.change("resume", |work| {
         let id = resolve(&work.snapshot, text)?;
-        let primitives = act::resume(&work.snapshot, &id)?;
+        let primitives = act::resume(&work.snapshot, &id, work.now)?;
         work.apply(&primitives)?;
         shown(work, &id)
     })

@@ -324,6 +324,8 @@ fn shown(primitive: &Primitive) -> PrimitiveView {
         Primitive::SetRound { round } => format!("round {} of {}", round.number, round.scope),
         Primitive::OpenAsk { ask } => format!("ask {}", ask.id),
         Primitive::SetAnswer { id, .. } => format!("answer of {id}"),
+        Primitive::SetDuty { id, .. } => format!("who is to answer {id}"),
+        Primitive::Remind { id, reminder } => format!("reminder {} of {id}", reminder.count),
         Primitive::SetPlan { plan } => format!("plan of {}", plan.root),
         Primitive::FinishRoot { id, finished: true } => format!("root {id} is final; what ticks it stops"),
         Primitive::FinishRoot { id, finished: false } => format!("root {id} goes on"),

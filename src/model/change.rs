@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::compaction::Compaction;
+use super::duty::Duty;
 use super::graph::Edge;
 use super::id::{Actor, IssueId};
 use super::issue::{Issue, Millis, Pause, Policy, Priority, State, Work};
@@ -153,6 +154,22 @@ pub enum Change {
         /// The answer from now on.
         after: Option<Box<Answer>>,
     },
+    /// Who is to answer an ask, or by when, is another from now on.
+    DutySet {
+        /// Which ask.
+        id: IssueId,
+        /// What was so until now.
+        before: Option<Box<Duty>>,
+        /// What is so from now on.
+        after: Option<Box<Duty>>,
+    },
+    /// Somebody is reminded of an ask: whoever sends notices takes it up from here.
+    AskReminded {
+        /// Which ask.
+        id: IssueId,
+        /// Who is to answer, and the reminder.
+        duty: Box<Duty>,
+    },
     /// A plan was applied to a root.
     PlanSet {
         /// The record as it was.
@@ -215,6 +232,8 @@ impl Change {
             Change::RoundSet { .. } => "round_set",
             Change::AskOpened { .. } => "ask_opened",
             Change::AnswerSet { .. } => "answer_set",
+            Change::DutySet { .. } => "duty_set",
+            Change::AskReminded { .. } => "ask_reminded",
             Change::PlanSet { .. } => "plan_set",
             Change::RootFinished { .. } => "root_finished",
             Change::HeartbeatSet { .. } => "heartbeat_set",
@@ -238,6 +257,8 @@ impl Change {
             Change::IssueChanged { id, .. }
             | Change::ParentSet { id, .. }
             | Change::AnswerSet { id, .. }
+            | Change::DutySet { id, .. }
+            | Change::AskReminded { id, .. }
             | Change::RootFinished { id, .. }
             | Change::IdReserved { id } => Some(id),
             Change::EdgeAdded { edge } | Change::EdgeRemoved { edge } => Some(&edge.to),

@@ -58,11 +58,13 @@ pub enum List {
     Beating,
     /// Somebody paused it, and it is not settled.
     Paused,
+    /// An open question that went away: what it is about was let go.
+    Moot,
 }
 
 impl List {
     /// Every list.
-    pub const ALL: [List; 20] = [
+    pub const ALL: [List; 21] = [
         List::Ready,
         List::Held,
         List::Asking,
@@ -83,6 +85,7 @@ impl List {
         List::Clocked,
         List::Beating,
         List::Paused,
+        List::Moot,
     ];
 
     /// The list's bit in [`Lists`].
@@ -159,6 +162,9 @@ impl List {
             }
             List::Clocked => !snapshot.heartbeats_at(&issue.id).is_empty(),
             List::Beating => snapshot.heartbeats_at(&issue.id).iter().any(Heartbeat::enabled),
+            List::Moot => {
+                not_closed && standing.let_go && issue.tags.ask() && snapshot.ask(&issue.id).is_some()
+            }
             List::Paused => issue.pause.is_some() && (not_closed || !standing.resolved),
         }
     }
@@ -172,7 +178,7 @@ impl List {
                 !relation.blocked(ix) && !relation.paused(ix) && !ended()
             }
             List::StepsLost | List::Judged => !relation.paused(ix) && !ended(),
-            List::Failed => !relation.paused(ix),
+            List::Failed | List::Moot => !relation.paused(ix),
             List::Answered | List::OpenScope => !ended(),
             List::Stranded => relation.finished(ix),
             _ => true,
@@ -218,8 +224,20 @@ pub fn derived(snapshot: &Snapshot, ix: Ix) -> Derived {
         priority: graph.issue(ix).priority,
         standing: *graph.standing(ix),
         lists: Lists::of(snapshot, ix),
-        due: graph.issue(ix).state.claim().map(|claim| claim.expires_at),
+        due: due(snapshot, ix),
     }
+}
+
+/// When there is something to do about an issue: its lease ends, or somebody is to be reminded of it, or
+/// nobody has answered it in time.
+fn due(snapshot: &Snapshot, ix: Ix) -> Option<Millis> {
+    let issue = snapshot.graph().issue(ix);
+    if let Some(claim) = issue.state.claim() {
+        return Some(claim.expires_at);
+    }
+    let asking = !issue.state.closed() && issue.tags.ask();
+    let ask = asking.then(|| snapshot.ask(&issue.id)).flatten().filter(|ask| ask.answer.is_none())?;
+    ask.duty.as_ref()?.next()
 }
 
 /// The place of an issue, so many levels down, in a list.
@@ -254,7 +272,7 @@ impl<'s> Listed<'s> {
         Listed { snapshot, list, root, below: top.filter(|_| top != root), due_by: None }
     }
 
-    /// Only leases that end by then.
+    /// Only leases that end by then, and asks of which something is due.
     pub fn due_by(self, at: Millis) -> Self {
         Listed { due_by: Some(at), ..self }
     }
@@ -342,9 +360,8 @@ impl<'s> Listed<'s> {
     }
 
     fn takes(&self, ix: Ix) -> bool {
-        let due = |ix: Ix| self.snapshot.graph().issue(ix).state.claim().map(|claim| claim.expires_at);
         self.below.is_none_or(|top| self.snapshot.graph().at_or_below(ix, top))
-            && self.due_by.is_none_or(|by| due(ix).is_some_and(|due| due <= by))
+            && self.due_by.is_none_or(|by| due(self.snapshot, ix).is_some_and(|due| due <= by))
             && self.list.has(self.snapshot, ix)
     }
 }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::duty::AskPolicy;
 use super::id::{Actor, IssueId};
 use super::tag::Tags;
 
@@ -243,6 +244,9 @@ pub struct Policy {
     /// Lost or failed steps that are tried again before a human is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_retries: Option<u32>,
+    /// Who is to answer the asks in it, and by when.
+    #[serde(default, skip_serializing_if = "AskPolicy::is_empty")]
+    pub ask: AskPolicy,
 }
 
 /// Nothing new starts at or below a paused issue, and what runs may finish.

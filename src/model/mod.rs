@@ -4,6 +4,7 @@ pub mod act;
 pub mod apply;
 pub mod change;
 pub mod compaction;
+pub mod duty;
 pub mod frontier;
 pub mod gate;
 pub mod graph;

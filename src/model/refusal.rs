@@ -314,6 +314,15 @@ pub enum Refusal {
     /// It was due once, and that is over.
     #[error("{0} was to be due once, and that moment is over")]
     MomentOver(HeartbeatId),
+    /// A default that a human must choose.
+    #[error(
+        "{0:?} is never chosen by itself: a default is {choices}, or a choice of a plain question",
+        choices = super::act::assign::BY_TIMEOUT.join(", ")
+    )]
+    NotByTimeout(String),
+    /// What an ask wants is set by assigning it.
+    #[error("{0} is an ask: who is to answer, and by when, is said by assigning it")]
+    AskIsAssigned(IssueId),
     /// Who pauses says why.
     #[error("pausing {0} needs a reason")]
     PauseNeedsReason(IssueId),
@@ -359,6 +368,7 @@ impl Refusal {
             | Refusal::OutOfRange { .. }
             | Refusal::SkipNeedsReason(_)
             | Refusal::PauseNeedsReason(_)
+            | Refusal::NotByTimeout(_)
             | Refusal::BadPacket(_) => Class::Invalid,
             Refusal::HeldBy { .. }
             | Refusal::NotHolder { .. }

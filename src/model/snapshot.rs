@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::change::{Change, Field};
+use super::duty::Duty;
 use super::frontier::{List, Listed};
 use super::graph::{Edge, Graph, Ix};
 use super::id::IssueId;
@@ -259,6 +260,8 @@ impl Snapshot {
                 }
                 self.graph.touch_id(id);
             }
+            Change::DutySet { id, after, .. } => self.set_duty(id, after.as_deref().cloned()),
+            Change::AskReminded { id, duty } => self.set_duty(id, Some(duty.as_ref().clone())),
             Change::PlanSet { after, .. } => {
                 self.plans.put(&after.root, after.as_ref().clone());
             }
@@ -268,6 +271,13 @@ impl Snapshot {
             Change::IdReserved { id } => self.reserved.put(id, ()),
             Change::Annotated { annotation } => self.annotations.push(annotation.clone()),
         }
+    }
+
+    fn set_duty(&mut self, id: &IssueId, duty: Option<Duty>) {
+        if let Some(ask) = self.ask(id).cloned() {
+            self.asks.put(id, Ask { duty, ..ask });
+        }
+        self.graph.touch_id(id);
     }
 
     fn set_scope(&mut self, scope: &Scope) {

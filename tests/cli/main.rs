@@ -5,6 +5,7 @@
 
 mod asks;
 mod bare;
+mod duties;
 mod exits;
 mod gated;
 mod heartbeats;

@@ -12,7 +12,7 @@ fn tick(root: String) -> Line {
     Line::of(format!("tick --root {root}"))
 }
 
-pub const VERBS: [Verb; 52] = [
+pub const VERBS: [Verb; 56] = [
     ("issues create", |bench| {
         let parent = bench.issue("Parent");
         Line::of(format!("issues create Child --parent {parent} --body words --tag free"))
@@ -114,6 +114,27 @@ pub const VERBS: [Verb; 52] = [
     ("answer --withdraw", |bench| {
         bench.answered("accept");
         Line::of(format!("answer {} --withdraw", bench.ask()))
+    }),
+    ("asks assign", |bench| {
+        bench.escalated();
+        Line::of(format!("asks assign {} --to hugh --due 2d --timeout 7d --default accept", bench.ask()))
+    }),
+    ("tick: remind", |bench| {
+        let root = bench.escalated();
+        bench.run(format!("asks assign {} --due 1h", bench.ask()));
+        tick(root).later(LATER)
+    }),
+    ("tick: time_out", |bench| {
+        let root = bench.escalated();
+        bench.run(format!("asks assign {} --timeout 1h --default accept", bench.ask()));
+        tick(root).later(LATER)
+    }),
+    ("tick: moot", |bench| {
+        let root = bench.id("issues create Root --tag kind:root");
+        let work = bench.id(format!("issues create Work --parent {root}"));
+        bench.id(format!("issues create Which? --parent {work} --tag kind:ask"));
+        bench.run(format!("issues close {work} --outcome skipped --reason moot"));
+        tick(root)
     }),
     ("tick: open_round", |bench| tick(bench.scope(3).0)),
     ("tick: adopt_round", |bench| {

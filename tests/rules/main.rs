@@ -5,6 +5,7 @@
 mod asks;
 mod cases;
 mod claims;
+mod duties;
 mod edges;
 mod life_cycle;
 mod loopholes;

@@ -12,14 +12,14 @@ use roundgate::model::snapshot::Snapshot;
 use crate::stage::{Done, LEASE, Stage, id, who};
 
 impl Stage {
-    fn pause(&mut self, name: &str, actor: &str, reason: &str) -> Done {
+    pub fn pause(&mut self, name: &str, actor: &str, reason: &str) -> Done {
         let wish = Pause { by: who(actor), at: self.now, reason: reason.to_owned() };
         let act = pause::pause(&self.snapshot, &id(name), wish);
         self.act(act)
     }
 
-    fn resume(&mut self, name: &str) -> Done {
-        let act = pause::resume(&self.snapshot, &id(name));
+    pub fn resume(&mut self, name: &str) -> Done {
+        let act = pause::resume(&self.snapshot, &id(name), self.now);
         self.act(act)
     }
 

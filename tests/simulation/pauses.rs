@@ -29,7 +29,7 @@ impl World {
     }
 
     pub fn resume(&mut self, id: &IssueId) -> bool {
-        let act = pause::resume(&self.snapshot, id);
+        let act = pause::resume(&self.snapshot, id, self.now);
         self.act(act)
     }
 
@@ -58,6 +58,9 @@ impl World {
             | Transition::Escalate { .. }
             | Transition::EscalateFailure { .. }
             | Transition::EscalateSteps { .. }
+            | Transition::Moot { .. }
+            | Transition::TimeOut { .. }
+            | Transition::Remind { .. }
             | Transition::RollUp { .. } => !self.snapshot.relation().paused(at),
             _ => true,
         };

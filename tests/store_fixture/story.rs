@@ -1,6 +1,7 @@
 //! A story with every kind of change and every field of an issue in it.
 
 use roundgate::model::change::{Change, Field};
+use roundgate::model::duty::{AskPolicy, AskTimeout, Duty, Fallback, Reminder};
 use roundgate::model::graph::{Edge, EdgeKind};
 use roundgate::model::issue::{Claim, Issue, Millis, Outcome, Pause, Policy, Priority, Process, State, Work};
 use roundgate::model::operation::Operation;
@@ -35,6 +36,12 @@ fn policy() -> Policy {
         no_progress: Some(0),
         allow_self_review: Some(true),
         step_retries: Some(1),
+        ask: AskPolicy {
+            assignee: Some(actor("hugh")),
+            due: Some(20),
+            remind: Some(0),
+            timeout: Some(AskTimeout { after: 50, choice: "skip".to_owned() }),
+        },
     }
 }
 
@@ -115,6 +122,17 @@ fn rounds() -> Vec<Round> {
     vec![open, judged, unsigned, signed, second, passed]
 }
 
+fn duty() -> Duty {
+    Duty {
+        assignee: Some(actor("hugh")),
+        since: 70,
+        due_at: Some(90),
+        remind_every: Some(10),
+        default: Some(Fallback { at: 120, choice: "skip".to_owned() }),
+        reminder: None,
+    }
+}
+
 fn asks() -> Vec<Ask> {
     let choice = Choice { id: "skip".to_owned(), label: "Skip".to_owned(), effect: "skips it".to_owned() };
     let full = Ask {
@@ -127,6 +145,7 @@ fn asks() -> Vec<Ask> {
         evidence: vec!["two rounds".to_owned()],
         choices: vec![choice],
         answer: None,
+        duty: Some(duty()),
     };
     let kinds = [AskKind::Handoff, AskKind::Failure, AskKind::Steps, AskKind::Question];
     let bare = kinds.into_iter().enumerate().map(|(n, kind)| Ask {
@@ -137,6 +156,7 @@ fn asks() -> Vec<Ask> {
         about: None,
         evidence: Vec::new(),
         choices: Vec::new(),
+        duty: None,
         ..full.clone()
     });
     std::iter::once(full.clone()).chain(bare).collect()
@@ -282,6 +302,17 @@ pub fn story() -> Vec<Vec<Change>> {
     }
     let [answer, ..] = answers();
     records.push(Change::AnswerSet { id: id("rg-q3"), before: None, after: answer });
+    let assigned = |name, before: Option<Duty>, after: Option<Duty>| Change::DutySet {
+        id: id(name),
+        before: before.map(Box::new),
+        after: after.map(Box::new),
+    };
+    let reminder = Some(Reminder { count: 1, due: 90, skipped: 0 });
+    let reminded = Duty { reminder, ..duty() };
+    records.push(assigned("rg-q1", None, Some(Duty::since(3))));
+    records.push(assigned("rg-q1", Some(Duty::since(3)), None));
+    records.push(assigned("rg-q2", None, Some(duty())));
+    records.push(Change::AskReminded { id: id("rg-q2"), duty: Box::new(reminded) });
     records.extend(plans().into_iter().map(|after| Change::PlanSet { before: None, after: after.into() }));
 
     let note = |kind: &str| Change::Annotated {

@@ -54,6 +54,23 @@ pub fn answer(snapshot: &Snapshot, id: &IssueId, answer: Answer) -> Result<Vec<P
     Ok(vec![Primitive::SetAnswer { id: id.clone(), answer: Some(Box::new(answer)) }])
 }
 
+/// An ask that can still be answered.
+///
+/// # Errors
+/// When it is settled, or somebody was first.
+pub fn unanswered<'s>(snapshot: &'s Snapshot, id: &IssueId) -> Result<&'s Ask, Refusal> {
+    let ask = asked(snapshot, id)?;
+    if let Some(first) = &ask.answer {
+        let (choice, by) = (first.choice.clone(), first.by.clone());
+        return Err(Refusal::AlreadyAnswered { ask: id.clone(), choice, by });
+    }
+    open(snapshot, id)?;
+    if snapshot.relation().finished(find(snapshot, id)?) {
+        return Err(Refusal::AskSettled(id.clone()));
+    }
+    Ok(ask)
+}
+
 /// Takes an answer back, as long as no tick has used it.
 ///
 /// # Errors

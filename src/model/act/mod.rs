@@ -2,6 +2,7 @@
 //! and the primitives that carry the act out. Pure: the same snapshot gives the same answer.
 
 pub mod answer;
+pub mod assign;
 pub mod claim;
 pub mod close;
 pub mod create;

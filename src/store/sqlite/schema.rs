@@ -53,7 +53,16 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         step: None,
         fingerprint: "f7e9b0b11a3cab0bc6e0558a17eba1e43741510fadb0212dcd2410ba2abbc99b",
     },
-    Migration { sql: include_str!("../../../migrations/0006_paused.sql"), step: None, fingerprint: "" },
+    Migration {
+        sql: include_str!("../../../migrations/0006_paused.sql"),
+        step: None,
+        fingerprint: "40f83e9683d05b5316167927d8597a10d865d1ff543ec0ed5c94a4cc476d1dee",
+    },
+    Migration {
+        sql: include_str!("../../../migrations/0007_duties.sql"),
+        step: None,
+        fingerprint: "9786987c5c9d3f878db5507ba150826a58cce595468b2eafbee77c91ca0b2853",
+    },
 ];
 
 /// The schema of this program.
