@@ -211,3 +211,62 @@ fn a_worker_that_is_not_there_stops_a_run_before_anything_is_written() {
     let root = id(&applied(&desk), "parser");
     refused(&desk, 2, &format!("run --root {root}")).tells(&["the worker review"]);
 }
+
+#[test]
+fn what_the_plan_says_again_leaves_what_was_changed_by_hand_before_and_after_the_first_round() {
+    let desk = planned(Desk::new(), PLAN);
+    let first = applied(&desk);
+    let (root, lexer, tree) = (id(&first, "parser"), id(&first, "lexer"), id(&first, "tree"));
+    desk.say(&format!("issues update {root} --priority 1")).exit(0);
+    desk.say(&format!("issues update {tree} --priority 1")).exit(0);
+    desk.say(&format!("tick --root {root}")).exit(0);
+    desk.say(&format!("issues undep {lexer} blocks {tree}")).exit(0);
+    desk.say(&format!("issues update {lexer} --priority 4")).exit(0);
+    let before = desk.state();
+    let again = applied(&desk);
+    assert_eq!((&again["changed"], &again["updated"]), (&json!(false), &json!([])));
+    assert_eq!(desk.state(), before);
+    // What it says anew of a goal that has not begun is what that goal is from then on.
+    desk.write("plan.toml", PLAN.replace("Build the tree", "Build the whole tree"));
+    assert_eq!(applied(&desk)["updated"], json!(["tree"]));
+    let now = desk.say(&format!("issues get {tree} --json")).json();
+    assert_eq!(now["title"], "Build the whole tree");
+    assert_eq!((&now["priority"], &now["blocked_by"]), (&json!(3), &json!([lexer])));
+    // And of one that has begun nothing may be said anew.
+    desk.write("plan.toml", PLAN.replace("Write the lexer", "Another lexer"));
+    refused(&desk, 5, "plan apply plan.toml").tells(&["goal \"lexer\"", "has opened its rounds"]);
+}
+
+#[test]
+fn a_preview_waits_for_no_writer() {
+    let desk = planned(Desk::new(), PLAN);
+    let writer = rusqlite::Connection::open(desk.path(".roundgate/roundgate.db")).unwrap();
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let preview = desk.say("plan apply plan.toml --dry-run --json").exit(0).json();
+    assert_eq!(preview["created"], json!(["parser", "lexer", "tree"]));
+    writer.execute_batch("ROLLBACK").unwrap();
+}
+
+#[test]
+fn goals_of_the_same_priority_are_taken_in_the_order_of_the_plan() {
+    let goals: Vec<String> = (0..12)
+        .map(|n| format!("[[goal]]\nkey = \"g{n}\"\ntitle = \"Goal {n}\"\nflow = \"none\"\n"))
+        .collect();
+    let head = "[root]\nkey = \"r\"\ntitle = \"R\"\n";
+    let desk = planned(Desk::new(), &format!("{head}{}", goals.concat()));
+    let report = applied(&desk);
+    let ready = desk.say("issues ready --json").json();
+    let found: Vec<&str> = ready.as_array().unwrap().iter().map(|i| i["id"].as_str().unwrap()).collect();
+    let wanted: Vec<String> = (0..12).map(|n| id(&report, &format!("g{n}"))).collect();
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn a_run_without_the_worker_that_a_goal_wants_writes_nothing() {
+    let bare = PLAN.replace("[workers.attempt]\ncommand = [\"true\"]\n", "");
+    for plan in [bare.replace("[workers.review]\ncommand = [\"true\"]\n", ""), bare] {
+        let desk = planned(Desk::bare(), &plan);
+        desk.say("run plan.toml").exit(2).tells(&["goal \"lexer\"", "no [workers.attempt]"]);
+        assert!(!desk.path(".roundgate").exists());
+    }
+}

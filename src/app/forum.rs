@@ -22,6 +22,9 @@ pub struct Posted {
     pub post: Post,
     /// The act it carried: `verdict`, `answer` or `max_review_rounds`.
     pub act: Option<Word>,
+    /// Why it is no act, where it reads like one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<Word>,
 }
 
 /// Posts to a topic. A `VERDICT:` in a review's topic, an `/answer` in an ask's and a
@@ -41,7 +44,8 @@ pub fn post(session: &mut Session, topic: &str, body: &str) -> Result<Changed<Po
         work.apply(&primitives)?;
         let (author, at) = (work.actor.clone(), work.now);
         let post = Post { topic: topic.to_owned(), author, body: body.to_owned(), at };
-        Ok(Posted { post, act: act.map(Word::from) })
+        let notice = packet::reads_like_an_act(body).filter(|_| act.is_none());
+        Ok(Posted { post, act: act.map(Word::from), notice: notice.map(Word::from) })
     })
 }
 

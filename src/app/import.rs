@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{AppError, Changed, Session};
+use super::{AppError, Changed, Session, Work};
 use crate::interop::beads::{self, Report};
 
 /// Imports a file in the beads JSONL format.
@@ -16,14 +16,14 @@ pub fn beads(
     dry_run: bool,
 ) -> Result<Changed<Report>, AppError> {
     let lines = beads::parse(bytes).map_err(|source| AppError::Import { file: file.to_owned(), source })?;
-    if dry_run {
-        let snapshot = session.read()?;
-        let (_, report) = beads::compile(&snapshot, &lines, session.clock.now(), &session.actor);
-        return Ok(Changed { value: report, changed: false });
-    }
-    session.change_whole("import beads", |work| {
+    let carry_out = |work: &mut Work| {
         let (primitives, report) = beads::compile(&work.snapshot, &lines, work.now, &work.actor);
         work.apply(&primitives)?;
         Ok(report)
-    })
+    };
+    if dry_run {
+        let value = session.rehearse("import beads", carry_out)?;
+        return Ok(Changed { value, changed: false });
+    }
+    session.change_whole("import beads", carry_out)
 }

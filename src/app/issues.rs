@@ -255,6 +255,19 @@ pub struct CloseWish {
     pub epoch: Option<u64>,
 }
 
+impl CloseWish {
+    fn by(&self, actor: &Actor, now: Millis) -> Closing {
+        Closing {
+            outcome: self.outcome,
+            reason: self.reason.clone(),
+            cascade: self.cascade,
+            actor: actor.clone(),
+            epoch: self.epoch,
+            now,
+        }
+    }
+}
+
 /// What a close did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Closed {
@@ -273,14 +286,7 @@ pub struct Closed {
 pub fn close(session: &mut Session, text: &str, wanted: &CloseWish) -> Result<Changed<Closed>, AppError> {
     session.change("issues close", |work| {
         let id = resolve(&work.snapshot, text)?;
-        let closing = Closing {
-            outcome: wanted.outcome,
-            reason: wanted.reason.clone(),
-            cascade: wanted.cascade,
-            actor: work.actor.clone(),
-            epoch: wanted.epoch,
-            now: work.now,
-        };
+        let closing = wanted.by(&work.actor, work.now);
         let primitives = close::close(&work.snapshot, &id, &closing)?;
         work.apply(&primitives)?;
         let ix = index(&work.snapshot, &id)?;
@@ -295,10 +301,17 @@ pub fn close(session: &mut Session, text: &str, wanted: &CloseWish) -> Result<Ch
 /// What a cascading skip would take along: ids and titles.
 ///
 /// # Errors
-/// When there is no such issue.
-pub fn cascade_preview(session: &Session, text: &str) -> Result<Vec<(IssueId, String)>, AppError> {
+/// As for [`close`].
+pub fn cascade_preview(
+    session: &Session,
+    text: &str,
+    wanted: &CloseWish,
+) -> Result<Vec<(IssueId, String)>, AppError> {
+    let closing = wanted.by(&session.actor, session.clock.now());
     session.look(|snapshot| {
-        let ix = index(snapshot, &resolve(snapshot, text)?)?;
+        let id = resolve(snapshot, text)?;
+        close::close(snapshot, &id, &closing)?;
+        let ix = index(snapshot, &id)?;
         let below = close::open_below(snapshot, ix);
         let titled = below.into_iter().filter_map(|id| {
             let title = snapshot.graph().get(&id)?.title.clone();

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+mod said;
+
 use serde::{Deserialize, Serialize};
 
 use super::{AppError, Changed, Session, Work};
@@ -36,6 +38,18 @@ impl Plan {
             (role.clone(), spec)
         });
         each.collect()
+    }
+}
+
+impl Plan {
+    /// The first goal for which no worker is named, with the role that it wants.
+    pub fn unstaffed(&self) -> Option<(&str, &str)> {
+        self.file.goals.iter().find_map(|goal| {
+            let review = goal.gated.then_some(&goal.review);
+            let mut roles = [Some(&goal.attempt), review].into_iter().flatten();
+            let role = roles.find(|role| !self.file.workers.contains_key(*role))?;
+            Some((goal.key.as_str(), role.as_str()))
+        })
     }
 }
 
@@ -108,42 +122,40 @@ pub fn apply_in(
 ///
 /// # Errors
 /// As [`apply`].
-pub fn preview(session: &mut Session, plan: &Plan) -> Result<PlanReport, AppError> {
-    // Not even what brings a store of an older program up to date is written by a preview.
-    session.read()?;
-    let mut report = None;
-    let stop = session.change_whole("plan apply", |work| {
-        report = Some(carry_out(work, plan)?);
-        // The transaction is left without a commit: a preview writes nothing.
-        Err::<(), _>(AppError::Usage(String::new()))
-    });
-    match (report, stop) {
-        (Some(report), _) => Ok(report),
-        (None, Err(error)) => Err(error),
-        (None, Ok(_)) => Err(AppError::Usage("the plan was not looked at".to_owned())),
-    }
+pub fn preview(session: &Session, plan: &Plan) -> Result<PlanReport, AppError> {
+    session.rehearse("plan apply", |work| carry_out(work, plan))
 }
 
 fn carry_out(work: &mut Work, plan: &Plan) -> Result<PlanReport, AppError> {
     let mut report = PlanReport::default();
-    let root = root(work, plan, &mut report)?;
+    let said = said::said(&plan.file);
+    let root = root(work, plan, &said, &mut report)?;
     report.root = root.to_string();
     report.ids.insert(plan.file.root.key.clone(), root.to_string());
     let mut conflicts = Vec::new();
     let known = goals_of(&work.snapshot, &root);
+    let last = work.snapshot.plan(&root).map(|plan| plan.said.clone()).unwrap_or_default();
+    let said_before = |key: &String| known.contains_key(key) && last.get(key) == said.get(key);
     let mut ids: BTreeMap<String, IssueId> = BTreeMap::new();
+    let mut new_ids =
+        ids_in_order(work, plan.file.goals.iter().filter(|goal| !known.contains_key(&goal.key)));
     for goal in &plan.file.goals {
         let id = match known.get(&goal.key) {
             Some(id) => {
-                existing(work, id, goal, &mut report, &mut conflicts)?;
+                if !said_before(&goal.key) {
+                    existing(work, id, goal, &mut report, &mut conflicts)?;
+                }
                 id.clone()
             }
-            None => new_goal(work, &root, goal, &mut report)?,
+            None => {
+                let id = new_ids.next().unwrap_or_else(|| work.new_id());
+                new_goal(work, id, &root, goal, &mut report)?
+            }
         };
         report.ids.insert(goal.key.clone(), id.to_string());
         ids.insert(goal.key.clone(), id);
     }
-    for goal in &plan.file.goals {
+    for goal in plan.file.goals.iter().filter(|goal| !said_before(&goal.key)) {
         order(work, goal, &ids, &mut report, &mut conflicts)?;
     }
     if !conflicts.is_empty() {
@@ -156,12 +168,17 @@ fn carry_out(work: &mut Work, plan: &Plan) -> Result<PlanReport, AppError> {
         .filter(|k| !report.created.contains(k) && !report.updated.contains(k))
         .cloned()
         .collect();
-    store_plan(work, &root, plan)?;
+    store_plan(work, &root, plan, said)?;
     Ok(report)
 }
 
 /// The root with the plan's key, made where there is none.
-fn root(work: &mut Work, plan: &Plan, report: &mut PlanReport) -> Result<IssueId, AppError> {
+fn root(
+    work: &mut Work,
+    plan: &Plan,
+    said: &BTreeMap<String, String>,
+    report: &mut PlanReport,
+) -> Result<IssueId, AppError> {
     let wanted = &plan.file.root;
     let graph = work.snapshot.graph();
     let found = graph.indices().find(|&ix| {
@@ -170,6 +187,10 @@ fn root(work: &mut Work, plan: &Plan, report: &mut PlanReport) -> Result<IssueId
     });
     if let Some(ix) = found {
         let id = graph.id(ix).clone();
+        let last = work.snapshot.plan(&id).and_then(|plan| plan.said.get(&wanted.key));
+        if last == said.get(&wanted.key) {
+            return Ok(id);
+        }
         let change = Update {
             title: Some(wanted.title.clone()),
             body: Some(wanted.body.clone()),
@@ -230,13 +251,23 @@ fn work_of(goal: &PlanGoal) -> WorkFields {
     }
 }
 
+/// Ids for new goals, such that the total order, which ends with the id, has them as the file has them.
+fn ids_in_order<'g>(
+    work: &mut Work,
+    goals: impl Iterator<Item = &'g PlanGoal>,
+) -> std::vec::IntoIter<IssueId> {
+    let mut ids: Vec<IssueId> = goals.map(|_| work.new_id()).collect();
+    ids.sort();
+    ids.into_iter()
+}
+
 fn new_goal(
     work: &mut Work,
+    id: IssueId,
     root: &IssueId,
     goal: &PlanGoal,
     report: &mut PlanReport,
 ) -> Result<IssueId, AppError> {
-    let id = work.new_id();
     let new = NewIssue {
         title: goal.title.clone(),
         body: goal.body.clone(),
@@ -340,9 +371,15 @@ fn order(
     Ok(())
 }
 
-/// Keeps the workers and the folder, so that `run --root` knows them.
-fn store_plan(work: &mut Work, root: &IssueId, plan: &Plan) -> Result<(), AppError> {
-    let record = PlanRecord { root: root.clone(), folder: plan.folder.clone(), workers: plan.workers() };
+/// Keeps the workers and the folder, so that `run --root` knows them, and what the plan said.
+fn store_plan(
+    work: &mut Work,
+    root: &IssueId,
+    plan: &Plan,
+    said: BTreeMap<String, String>,
+) -> Result<(), AppError> {
+    let (folder, workers) = (plan.folder.clone(), plan.workers());
+    let record = PlanRecord { root: root.clone(), folder, workers, said };
     if work.snapshot.plan(root) != Some(&record) {
         work.apply(&[Primitive::SetPlan { plan: Box::new(record) }])?;
     }

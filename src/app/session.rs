@@ -58,6 +58,29 @@ pub struct Work {
     events: Vec<Event>,
 }
 
+/// What a transaction begins with, beside what the store has.
+struct Beginning {
+    now: Millis,
+    actor: Actor,
+    ids: Ids,
+    cause: String,
+}
+
+impl Beginning {
+    fn work(&self, snapshot: Snapshot, base: Revision) -> Work {
+        Work {
+            snapshot,
+            now: self.now,
+            actor: self.actor.clone(),
+            ids: self.ids.stream(base),
+            base,
+            cause: self.cause.clone(),
+            tick: false,
+            events: Vec::new(),
+        }
+    }
+}
+
 impl Work {
     /// Carries primitives out on the snapshot.
     ///
@@ -157,6 +180,29 @@ impl Session {
         self.transact(Extent::Whole, cause, act)
     }
 
+    /// What an act that walks over all there is would do: read, decided and applied as in
+    /// [`Session::change_whole`], and dropped. Writes nothing and holds no writer up.
+    ///
+    /// # Errors
+    /// What `act` says, or when the store cannot be read.
+    pub fn rehearse<T>(
+        &self,
+        cause: &str,
+        act: impl FnOnce(&mut Work) -> Result<T, AppError>,
+    ) -> Result<T, AppError> {
+        let (snapshot, base) = self.store.snapshot()?;
+        act(&mut self.beginning(cause).work(snapshot, base))
+    }
+
+    fn beginning(&self, cause: &str) -> Beginning {
+        Beginning {
+            now: self.clock.now(),
+            actor: self.actor.clone(),
+            ids: self.ids.clone(),
+            cause: cause.to_owned(),
+        }
+    }
+
     fn transact<T: Serialize + DeserializeOwned>(
         &mut self,
         extent: Extent,
@@ -189,19 +235,10 @@ impl Session {
         let mut act = Some(act);
         let mut outcome: Option<Result<T, AppError>> = None;
         let mut changed = false;
-        let (now, actor, ids) = (self.clock.now(), self.actor.clone(), self.ids.clone());
+        let beginning = self.beginning(cause);
         self.store.transact(extent, &mut |snapshot, base| {
             let act = act.take()?;
-            let mut work = Work {
-                snapshot: std::mem::take(snapshot),
-                now,
-                actor: actor.clone(),
-                ids: ids.stream(base),
-                base,
-                cause: cause.to_owned(),
-                tick: false,
-                events: Vec::new(),
-            };
+            let mut work = beginning.work(std::mem::take(snapshot), base);
             let mut result = act(&mut work);
             *snapshot = work.snapshot;
             let mut events = work.events;
@@ -209,8 +246,8 @@ impl Session {
             if let (Some(step), Ok(value)) = (step, &result) {
                 let recorded = serde_json::to_value(value).map(|reply| Event {
                     seq: base + events.len() as u64 + 1,
-                    at: now,
-                    actor: actor.clone(),
+                    at: beginning.now,
+                    actor: beginning.actor.clone(),
                     cause: cause.to_owned(),
                     tick: None,
                     change: Change::OperationDone { operation: Box::new(step.record(changed, reply)) },

@@ -8,6 +8,7 @@ use super::{AppError, Session};
 use crate::engine::stuck;
 use crate::model::graph::Ix;
 use crate::model::issue::Outcome;
+use crate::model::record::ScopeEnd;
 use crate::model::snapshot::Snapshot;
 
 /// Something stuck.
@@ -34,6 +35,11 @@ pub struct Validation {
     pub needs_work: Vec<String>,
     /// Issues closed as `expanded` without a child.
     pub expanded_without_children: Vec<String>,
+    /// Scopes that a human accepted over the verdict, or finished by hand.
+    pub waived: Vec<String>,
+    /// What was given up: abandoned scopes, skipped work, and failures that a human went on without; of
+    /// each only the topmost, and nothing that a round or a successor has replaced.
+    pub given_up: Vec<String>,
     /// Open asks.
     pub waiting_on_human: Vec<String>,
     /// Who paused what.
@@ -74,8 +80,21 @@ pub fn of(snapshot: &Snapshot, root: Ix) -> Validation {
         .collect();
     let paused = PauseView::within(snapshot, Some(root));
     let is_final = relation.is_final(root);
+    let ended = |ix: Ix, wanted: ScopeEnd| {
+        snapshot.scope(graph.id(ix)).is_some_and(|scope| scope.end == Some(wanted))
+    };
+    let waived = named(&|ix| ended(ix, ScopeEnd::Waived));
+    let given_up = named(&|ix| {
+        let replaced = graph.parent(ix).is_some_and(|parent| relation.let_go(parent));
+        if replaced || graph.issue(ix).tags.ask() || snapshot.round_of(graph.id(ix)).is_some() {
+            return false;
+        }
+        let skipped = |ix: Ix| outcome(ix) == Some(Outcome::Skipped);
+        let without = |&by: &Ix| graph.issue(by).tags.ask() && skipped(by);
+        skipped(ix) || ended(ix, ScopeEnd::Abandoned) || graph.superseded_by(ix).iter().any(without)
+    });
     let reason = if is_final {
-        "everything is settled".to_owned()
+        settled(waived.len(), given_up.len())
     } else if !stuck.is_empty() {
         format!("{} stuck", stuck.len())
     } else if relation.paused(root) {
@@ -98,6 +117,8 @@ pub fn of(snapshot: &Snapshot, root: Ix) -> Validation {
         expanded_without_children: named(&|ix| {
             outcome(ix) == Some(Outcome::Expanded) && graph.children(ix).is_empty()
         }),
+        waived,
+        given_up,
         waiting_on_human,
         paused,
         stuck,
@@ -105,4 +126,15 @@ pub fn of(snapshot: &Snapshot, root: Ix) -> Validation {
             open(ix) && graph.issue(ix).tags.has(crate::model::tag::IMPORT_OPEN_BELOW_CLOSED)
         }),
     }
+}
+
+/// That all is settled, and what of it never passed.
+fn settled(waived: usize, given_up: usize) -> String {
+    let mut text = "everything is settled".to_owned();
+    for (count, what) in [(waived, "accepted without a pass"), (given_up, "given up")] {
+        if count > 0 {
+            text += &format!("; {count} {what}");
+        }
+    }
+    text
 }

@@ -85,9 +85,15 @@ fn post(context: &Context, args: PostArgs) -> Result<u8, AppError> {
     if let Some(act) = &done.value.act {
         context.say(&format!("the post is an act ({act}); the next tick takes it up"));
     }
+    if let Some(notice) = &done.value.notice {
+        context.say(notice);
+    }
     if context.json() {
         let mut value = shown(&done.value.post);
         value["act"] = json!(done.value.act);
+        if let Some(notice) = &done.value.notice {
+            value["notice"] = json!(notice);
+        }
         context.print_json(&value)?;
     } else {
         context.line(&format!("posted to {topic}"));

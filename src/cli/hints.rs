@@ -3,6 +3,7 @@
 use crate::app::{AppError, ScheduleError};
 use crate::model::apply::ApplyError;
 use crate::model::id::Actor;
+use crate::model::issue::Outcome;
 use crate::model::refusal::Refusal;
 use crate::store::StoreError;
 
@@ -95,6 +96,9 @@ fn refused(refusal: &Refusal) -> Option<String> {
         Refusal::NotHolder { id, .. } => format!("roundgate issues claim {id} takes it, if it is free"),
         Refusal::Fenced { id, .. } => format!("roundgate issues get {id} shows who holds it now"),
         Refusal::NothingReady(_) => "roundgate status shows what everything waits for".to_owned(),
+        Refusal::AlreadyClosed { id, outcome: Outcome::Expanded } => format!(
+            "roundgate issues close {id} --outcome skipped --cascade --reason TEXT gives up what goes on below it"
+        ),
         Refusal::AlreadyClosed { id, .. } => format!("roundgate issues open {id} reopens it"),
         Refusal::ChildInTheWay { child, .. } => format!("close {child} first"),
         Refusal::SkipNeedsReason(_) => "say why with --reason TEXT".to_owned(),

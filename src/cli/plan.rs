@@ -118,8 +118,8 @@ fn in_reach(context: &Context) -> Result<Option<PathBuf>, AppError> {
 fn apply(context: &Context, args: &ApplyArgs) -> Result<u8, AppError> {
     let plan = plan::read(&args.file)?;
     if args.dry_run {
-        let mut opened = session_or_pretended(context)?;
-        let report = plan::preview(&mut opened.session, &plan)?;
+        let opened = session_or_pretended(context)?;
+        let report = plan::preview(&opened.session, &plan)?;
         let new_store = opened.made.then_some(opened.folder);
         return print(context, &Applied { report, new_store }, false, true);
     }

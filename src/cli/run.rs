@@ -13,6 +13,7 @@ use super::context::Context;
 use super::output::{line, multiline, write_stderr};
 use super::plan::{Opened, session_or_new};
 use crate::app::run::{End, Progress, Supervisor, check_workers, supervise};
+use crate::app::validate::validate;
 use crate::app::{AppError, plan, resolve_root};
 
 #[derive(Debug, Args)]
@@ -31,6 +32,11 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
     let (folder, mut session, root) = match (&args.plan, &args.root) {
         (Some(file), _) => {
             let plan = plan::read(file)?;
+            if let Some((goal, role)) = plan.unstaffed() {
+                return Err(AppError::Usage(format!(
+                    "goal \"{goal}\" wants the worker {role}, and the plan has no [workers.{role}] for a run to start"
+                )));
+            }
             check_workers(&plan.workers(), &plan.folder, &cwd)?;
             let Opened { mut session, folder, .. } = session_or_new(context)?;
             let report = plan::apply(&mut session, &plan)?.value;
@@ -69,7 +75,13 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
     }
     context.line(&format!("{} is {word}", view.root));
     match end {
-        End::Final => {}
+        End::Final => {
+            let found = validate(&session, &view.root)?;
+            let lists = [("accepted without a pass", found.waived), ("given up", found.given_up)];
+            for (what, ids) in lists.iter().filter(|(_, ids)| !ids.is_empty()) {
+                context.line(&format!("  {what}: {}", ids.join(" ")));
+            }
+        }
         End::Human => {
             context.line(&format!("  {}", line(&view.next)));
             if let Some(paused) = &view.paused {

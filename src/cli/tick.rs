@@ -1,11 +1,12 @@
 //! `roundgate tick`
 
 use clap::Args;
+use serde::Serialize;
 
 use super::context::Context;
 use super::output::{Failure, line, print_failure, write_stderr};
 use crate::app::tick::{self, TickView};
-use crate::app::{AppError, Session};
+use crate::app::{AppError, Changed, Session};
 
 /// `--exit-status`: not final, and workers must move.
 const WORKERS: u8 = 10;
@@ -97,6 +98,32 @@ fn code(view: &TickView) -> u8 {
 /// The code that `--exit-status` gives a root that is not final.
 pub fn waiting_code(session: &mut Session, root: &str) -> Result<u8, AppError> {
     Ok(code(&tick::tick(session, root, true)?).max(WORKERS))
+}
+
+/// The result of an act and of the tick behind it, as programs read them.
+#[derive(Serialize)]
+struct ActedAndTicked<'a, T> {
+    #[serde(flatten)]
+    act: &'a T,
+    tick: TickView,
+}
+
+/// The tick of `--tick` for programs: one object with the act's result, and the tick in it.
+pub fn print_with_tick<T: Serialize>(
+    context: &Context,
+    session: &mut Session,
+    done: &Changed<T>,
+    id: &str,
+) -> Result<u8, AppError> {
+    match tick::tick(session, id, false) {
+        Ok(tick) => context.print_changed(&ActedAndTicked { act: &done.value, tick }, done.changed)?,
+        Err(error) => {
+            // The act stands, whatever became of the tick.
+            context.print_changed(&done.value, done.changed)?;
+            return Err(error);
+        }
+    }
+    Ok(0)
 }
 
 /// The tick of `--tick`: its report goes to stderr, since stdout has the result of the act.

@@ -188,17 +188,23 @@ fn engines(snapshot: &Snapshot, id: &IssueId) -> bool {
     asked || snapshot.round_of(id).is_some()
 }
 
-/// `retry` of a failure: a successor takes over. Of lost steps: the count starts again.
+/// `retry` of a failure: a successor takes over. Of lost steps: the count starts again, and the next step
+/// is told what the human noted.
 pub fn retry(snapshot: &Snapshot, ask: &IssueId, forge: &mut Forge<'_>) -> Option<Vec<Primitive>> {
     let answered = Answered::find(snapshot, ask)?;
     let about = answered.ask.about.as_ref()?;
     let close = answered.close(Outcome::Success);
+    let note = Some(answered.answer.note.clone()).filter(|note| !note.is_empty());
     if answered.ask.kind == AskKind::Steps {
-        let again = Primitive::Edit { id: about.clone(), fields: vec![Field::FailedSteps(0)] };
-        return Some(vec![again, close]);
+        let mut fields = vec![Field::FailedSteps(0)];
+        if let Some(note) = note {
+            let mut work = snapshot.graph().get(about)?.work.clone();
+            work.notes.push(note);
+            fields.push(Field::Work(work));
+        }
+        return Some(vec![Primitive::Edit { id: about.clone(), fields }, close]);
     }
     let failed = snapshot.graph().ix(about)?;
-    let note = Some(answered.answer.note.clone()).filter(|note| !note.is_empty());
     let successor = forge.id();
     let mut primitives = vec![Primitive::Unsupersede { new: ask.clone(), old: about.clone() }];
     primitives.extend(skip_below(snapshot, failed, &format!("{about} failed and is tried again")));

@@ -282,7 +282,11 @@ pub fn steps(snapshot: &Snapshot, ix: Ix, forge: &mut Forge<'_>) -> AskNode {
             format!("everything: roundgate forum read issue:{}", issue.id),
         ],
         choices: vec![
-            choice("retry", "Try again", "the count of failed steps starts again".to_owned()),
+            choice(
+                "retry",
+                "Try again",
+                "the count of failed steps starts again, and the next step gets the note".to_owned(),
+            ),
             give_up,
         ],
         answer: None,

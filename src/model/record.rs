@@ -239,7 +239,7 @@ pub struct WorkerSpec {
     pub time_limit: Millis,
 }
 
-/// What `run` needs to know of an applied plan.
+/// What `run` and the next application need to know of an applied plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanRecord {
     /// The root it was applied to.
@@ -248,6 +248,10 @@ pub struct PlanRecord {
     pub folder: PathBuf,
     /// Workers by role.
     pub workers: BTreeMap<String, WorkerSpec>,
+    /// A digest of what the plan said of its root and of each goal, by key. A goal of which it says the
+    /// same again is not looked at.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub said: BTreeMap<String, String>,
 }
 
 /// Something an import could not express, kept where a human can find it.

@@ -32,6 +32,15 @@ pub const IMPORT_OPEN_BELOW_CLOSED: &str = "import:open-below-closed";
 pub const SCOPE_POLICIES: [&str; 4] =
     [FLOW_REVIEW_GATED, "flow:bounded-retry-v1", "flow:checkpoint-v1", "flow:control-graph-v1"];
 
+/// The families of which only the protocol's words are tags, each with these: a misspelt one would be
+/// a policy that never acts. `kind:` and `proto:` have checks of their own.
+const VOCABULARY: [(&str, &[&str]); 4] = [
+    ("flow:", &[FLOW_REVIEW_GATED, FLOW_ATTEMPT, FLOW_REVIEW, "flow:escalation"]),
+    ("ctx:", &["ctx:clean", "ctx:inherit", "ctx:human"]),
+    ("node:", &[NODE_ROOT, NODE_AGENT]),
+    ("actor:", &[ACTOR_USER]),
+];
+
 /// One tag: a short text without white space, control characters or commas.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -150,6 +159,14 @@ pub enum TagSetError {
     /// A `flow:*` scope policy this engine does not implement.
     #[error("{0} is not a policy this engine knows; it knows {FLOW_REVIEW_GATED}")]
     UnknownPolicy(Tag),
+    /// A word that the protocol does not have.
+    #[error("{tag} is not a tag of the protocol; of this family it has {known}")]
+    UnknownWord {
+        /// The tag.
+        tag: Tag,
+        /// What the family has.
+        known: String,
+    },
     /// A question is answered; no policy opens it.
     #[error("{0} does not go on a question: a human's answer settles it, and no policy opens it")]
     AskWithPolicy(Tag),
@@ -278,6 +295,7 @@ impl Tags {
             {
                 return Err(TagSetError::TwoPolicies(other.clone(), tag.clone()));
             }
+            check_word(tag)?;
             let forbids_agent = text == NODE_ROOT || text == Kind::Root.tag() || text == Kind::Ask.tag();
             if forbids_agent && self.executable() {
                 return Err(TagSetError::NotExecutable(tag.clone()));
@@ -289,6 +307,18 @@ impl Tags {
             _ => Ok(()),
         }
     }
+}
+
+/// Checks that the protocol has a tag of one of its own families.
+fn check_word(tag: &Tag) -> Result<(), TagSetError> {
+    let text = tag.as_str();
+    let Some((_, known)) = VOCABULARY.iter().find(|(family, _)| text.starts_with(family)) else {
+        return Ok(());
+    };
+    if known.contains(&text) || SCOPE_POLICIES.contains(&text) {
+        return Ok(());
+    }
+    Err(TagSetError::UnknownWord { tag: tag.clone(), known: known.join(", ") })
 }
 
 impl FromIterator<Tag> for Tags {
@@ -334,6 +364,14 @@ mod tests {
             Err(TagSetError::TwoPolicies(..))
         ));
         assert!(matches!(tags(&["flow:checkpoint-v1"]).check(), Err(TagSetError::UnknownPolicy(_))));
+        for misspelt in
+            ["flow:review-gated-v2", "flow:review-gated", "flow:", "ctx:clear", "node:agents", "actor:me"]
+        {
+            let error = tags(&[misspelt]).check().unwrap_err();
+            assert!(error.to_string().starts_with(&format!("{misspelt} is not a tag")), "{error}");
+        }
+        let round = ["flow:attempt", "flow:review", "flow:escalation", "ctx:human", NODE_ROOT, ACTOR_USER];
+        round.iter().for_each(|tag| assert_eq!(tags(&[tag]).check(), Ok(())));
         assert!(tags(&["kind:goal", PROTOCOL, "ctx:clean", "free"]).completed().check().is_ok());
     }
 }

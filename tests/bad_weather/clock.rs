@@ -60,14 +60,13 @@ fn a_round_goes_on_whatever_the_clock_says_between_its_steps() {
     let shell = Shell::new();
     let root = shell.id("issues create Root --tag kind:root");
     let scope = shell.id(&format!("issues create Scope --parent {root} --tag flow:review-gated-v1"));
-    for jump in [TEN_YEARS, 0, 2 * TEN_YEARS] {
+    for (jump, note) in [(TEN_YEARS, "tabs"), (0, "comments"), (2 * TEN_YEARS, "strings")] {
         let at = |who: &str, line: &str| shell.say_as(who, NOW + jump - TEN_YEARS, line);
         at("clock", &format!("tick --root {root}")).exit(0);
         let rounds = at("ann", &format!("rounds show {scope} --json")).exit(0).json();
         let round = rounds["rounds"].as_array().unwrap().last().unwrap().clone();
         let (attempt, review) = (round["attempt"].as_str().unwrap(), round["review"].as_str().unwrap());
         at("ann", &format!("issues close {attempt}")).exit(0);
-        let note = format!("complaint-{jump}");
         at("bob", &format!("rounds verdict {review} needs_work --note {note}")).exit(0);
     }
     shell.say(&format!("tick --root {root}")).exit(0);

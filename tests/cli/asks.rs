@@ -84,6 +84,24 @@ fn abandon_alone_releases_what_waits() {
 }
 
 #[test]
+fn a_root_that_is_final_tells_what_of_it_never_passed() {
+    for (choice, list) in [("abandon", "given_up"), ("accept", "waived")] {
+        let (gated, ask, beyond) = Gated::escalated();
+        let stage = &gated.stage;
+        stage.ok(&format!("answer {ask} {choice} --note 'so be it' --tick"));
+        stage.ok(&format!("issues close {beyond} --outcome skipped --reason 'bought instead'"));
+        while stage.json(&format!("tick --root {}", gated.root))["transition"].is_object() {}
+        let found = stage.json(&format!("issues validate {}", gated.root));
+        assert_eq!(found["is_final"], true, "{found}");
+        let skipped = [gated.goal.as_str(), &beyond];
+        let wanted = if choice == "abandon" { &skipped[..] } else { &skipped[1..] };
+        assert_eq!(found["given_up"], serde_json::json!(wanted), "{choice}");
+        assert!(found[list].as_array().unwrap().iter().any(|id| id == &gated.goal), "{choice}: {found}");
+        assert_ne!(found["reason"], "everything is settled");
+    }
+}
+
+#[test]
 fn an_answer_in_the_forum_is_the_same_act() {
     let (gated, ask, beyond) = Gated::escalated();
     let stage = &gated.stage;

@@ -66,3 +66,24 @@ fn shell_snippets_run_unchanged() {
     assert_eq!(ran.exit, 0, "{ran:?}");
     assert_snapshot!(format!("{}\n-- stderr\n{}", ran.stdout, ran.stderr));
 }
+
+#[test]
+fn a_choice_is_offered_once_and_skip_means_what_it_says() {
+    let stage = Stage::new();
+    let ask = stage.id(
+        "issues create 'Which colour?' --tag kind:ask --tag proto:hierarchical-work-v1 --choice skip --choice red --choice red",
+    );
+    let choices = stage.json(&format!("asks show {ask}"))["choices"].clone();
+    let ids: Vec<&str> = choices.as_array().unwrap().iter().map(|c| c["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["red", "skip"]);
+    assert!(choices[1]["effect"].as_str().unwrap().starts_with("closes the question without an answer"));
+}
+
+#[test]
+fn a_tag_that_the_protocol_does_not_have_is_refused() {
+    let stage = Stage::new();
+    for tag in ["flow:review-gated-v2", "flow:review-gated", "flow:other", "ctx:clear", "node:agents"] {
+        let ran = stage.refused(2, &format!("issues create 'Write it' --tag {tag} --accept x"));
+        assert!(ran.stderr.contains(&format!("{tag} is not a tag of the protocol")), "{}", ran.stderr);
+    }
+}

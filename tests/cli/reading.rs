@@ -78,3 +78,42 @@ fn the_configuration_is_read_and_written() {
     stage.refused(2, "issues list");
     assert_snapshot!(stage.transcript());
 }
+
+#[test]
+fn what_a_cascade_would_skip_is_shown_only_where_it_may_skip() {
+    let gated = Gated::opened(2);
+    let (stage, root) = (&gated.stage, &gated.root);
+    let attempt = stage.ready("attempt");
+    let skip =
+        |id: &str, reason: &str| format!("issues close {id} --outcome skipped {reason} --cascade --dry-run");
+    let events = stage.events();
+    let would = stage.json(&skip(root, "--reason 'bought instead'"));
+    assert!(would["would_skip"].as_array().unwrap().iter().any(|id| *id == *attempt), "{would}");
+    stage.refused(2, &skip(root, ""));
+    stage.refused(3, &skip("rg-none", "--reason tired"));
+    stage.cmd(&format!("issues close {attempt}")).by("worker").ok();
+    stage.refused(4, &skip(&attempt, "--reason 'done already'"));
+    assert_eq!(stage.events(), events + 1, "nothing but the close was written");
+}
+
+#[test]
+fn a_cascade_gives_up_the_rounds_of_a_scope_and_nothing_else_closes_it() {
+    let gated = Gated::opened(2);
+    let (stage, goal) = (&gated.stage, &gated.goal);
+    let beyond = stage.id(&format!("issues create 'Write the parser' --parent {}", gated.root));
+    stage.ok(&format!("issues dep {goal} blocks {beyond}"));
+    let attempt = stage.ready("attempt");
+    stage.cmd(&format!("issues claim {attempt}")).by("worker").ok();
+    let ran = stage.refused(4, &format!("issues close {goal} --outcome skipped --reason 'bought instead'"));
+    assert!(ran.stderr.contains("--cascade"), "{}", ran.stderr);
+    stage.refused(2, &format!("issues close {goal} --outcome skipped --cascade --reason ' '"));
+    stage.ok(&format!("issues close {goal} --outcome skipped --cascade --reason 'bought instead'"));
+    assert_eq!(gated.rounds()["state"], "abandoned");
+    let attempt = stage.json(&format!("issues get {attempt}"));
+    assert_eq!((&attempt["outcome"], &attempt["claim"]), (&"skipped".into(), &serde_json::Value::Null));
+    assert!(gated.is_ready(&beyond));
+    stage.refused(4, &format!("issues close {goal} --outcome skipped --cascade --reason again"));
+    stage.ok(&format!("issues close {beyond} --outcome failure --reason 'no luck'"));
+    stage.ok(&format!("issues close {beyond} --outcome failure"));
+    stage.refused(4, &format!("issues close {beyond} --outcome failure --reason 'another reason'"));
+}

@@ -125,3 +125,49 @@ fn evidence_is_posted_with_the_verdict_and_tick_acts_at_once() {
     stage.show(&format!("issues get {next}"));
     assert_snapshot!(stage.transcript());
 }
+
+#[test]
+fn who_judged_may_say_more_and_nobody_else_is_told_it_was_kept() {
+    let gated = Gated::opened(3);
+    let stage = &gated.stage;
+    let review = gated.attempted();
+    let judge = |note: &str| stage.cmd(&format!("rounds verdict {review} needs_work{note}")).by("reviewer");
+    judge("").ok();
+    assert_eq!(judge(" --note 'no tests'").json()["changed"], true);
+    let events = stage.events();
+    assert_eq!(judge(" --note 'no tests'").json()["changed"], false);
+    assert_eq!(judge("").json()["changed"], false);
+    let post = format!("forum post issue:{review} -m 'VERDICT: needs_work and no docs'");
+    stage.cmd(&post).by("another").refused(4);
+    stage.cmd(&format!("rounds verdict {review} needs_work --note 'no docs'")).by("another").refused(4);
+    assert_eq!(stage.events(), events);
+    let ticked = stage.cmd(&format!("rounds verdict {review} needs_work --tick")).by("reviewer").json();
+    assert_eq!((&ticked["verdict"], &ticked["changed"]), (&"needs_work".into(), &false.into()));
+    assert_eq!(ticked["tick"]["transition"]["kind"], "next_round");
+    assert_eq!(gated.rounds()["rounds"][0]["notes"], "no tests");
+    judge(" --note 'too late'").refused(4);
+}
+
+#[test]
+fn a_post_that_reads_like_an_act_in_the_wrong_place_is_told_so() {
+    let gated = Gated::opened(3);
+    let stage = &gated.stage;
+    let review = gated.attempted();
+    let post = |topic: &str, body: &str| stage.json(&format!("forum post issue:{topic} -m '{body}'"));
+    for (topic, body, word) in [
+        (&gated.goal, "VERDICT: pass", "no verdict"),
+        (&review, " VERDICT: pass", "no verdict"),
+        (&review, "**VERDICT: pass**", "no verdict"),
+        (&gated.goal, "/answer accept", "no answer"),
+        (&review, "max_review_rounds=2", "no bound"),
+    ] {
+        let posted = post(topic, body);
+        assert_eq!(posted["act"], serde_json::Value::Null, "{body}");
+        assert!(posted["notice"].as_str().unwrap().starts_with(word), "{body}: {posted}");
+    }
+    let said = stage.cmd(&format!("forum post issue:{} -m 'VERDICT: pass'", gated.goal)).run();
+    assert!(said.stderr.contains("no verdict: VERDICT: counts"), "{}", said.stderr);
+    assert_eq!(post(&review, "Looks good to me").get("notice"), None);
+    let judged = stage.cmd(&format!("forum post issue:{review} -m 'VERDICT: pass'")).by("reviewer").json();
+    assert_eq!((judged["act"].as_str(), judged.get("notice")), (Some("verdict"), None));
+}

@@ -218,6 +218,7 @@ fn lost_steps_are_asked_about_and_never_cost_a_round() {
     stage.answer("t-3", "retry").unwrap();
     assert_eq!(stage.tick(), "retry");
     assert!(stage.ready("t-1") && stage.issue("t-1").failed_steps == 0);
+    assert_eq!(stage.issue("t-1").work.notes, ["so be it"], "the next step is told");
 }
 
 #[test]

@@ -181,7 +181,7 @@ impl World {
             self.act(act)
         };
         make(&attempt, &format!("kind:spawn flow:attempt{extra}"));
-        let extra = if extra.is_empty() { "" } else { " flow:odd" };
+        let extra = if extra.is_empty() { "" } else { " flow:escalation" };
         make(&review, &format!("kind:fork ctx:inherit flow:review{extra}"));
         let act = edges::block(&self.snapshot, &attempt, &review);
         self.act(act);

@@ -176,7 +176,8 @@ fn answers() -> [Option<Box<Answer>>; 3] {
 }
 
 fn plans() -> [PlanRecord; 2] {
-    let bare = PlanRecord { root: id("rg-root"), folder: "/plans/a b".into(), workers: [].into() };
+    let bare =
+        PlanRecord { root: id("rg-root"), folder: "/plans/a b".into(), workers: [].into(), said: [].into() };
     let spec = WorkerSpec { command: vec!["sh".to_owned(), "-c".to_owned()], time_limit: 60_000 };
     let full = PlanRecord { workers: [("attempt".to_owned(), spec)].into(), ..bare.clone() };
     [bare, full]

@@ -299,8 +299,11 @@ fn finish_review(
     session.change("run verdict", |work| {
         let by: Actor = work.actor.clone();
         // A worker may have judged by command itself; then it holds the review no more, and that stands.
-        let judged = work.snapshot.review_round(&plan.issue).is_some_and(|round| round.verdict.is_some());
-        if !judged {
+        let first = work.snapshot.review_round(&plan.issue).and_then(|round| round.verdict.as_ref());
+        if first.is_some_and(|first| first.by == by && first.opinion == opinion) {
+            return Ok(());
+        }
+        if first.is_none() {
             claim::holder(&work.snapshot, &plan.issue, &by, Some(epoch))?;
         }
         let given = Verdict { opinion, reason: reason.clone(), by, at: work.now, evidence: Vec::new() };

@@ -46,9 +46,11 @@ pub fn close(context: &Context, args: CloseArgs) -> Result<u8, AppError> {
     if args.cascade && args.outcome != Some(Outcome::Skipped) {
         return Err(AppError::Usage("--cascade goes with --outcome skipped".to_owned()));
     }
+    let wish =
+        CloseWish { outcome: args.outcome, reason: args.reason, cascade: args.cascade, epoch: args.epoch };
     let mut session = if args.dry_run { context.session()? } else { context.session_to_write()? };
-    if args.cascade {
-        let below = issues::cascade_preview(&session, &args.id)?;
+    if wish.cascade {
+        let below = issues::cascade_preview(&session, &args.id, &wish)?;
         if args.dry_run && context.json() {
             let ids: Vec<String> = below.iter().map(|(id, _)| id.to_string()).collect();
             context.print_json(&json!({ "would_skip": ids }))?;
@@ -60,8 +62,6 @@ pub fn close(context: &Context, args: CloseArgs) -> Result<u8, AppError> {
             return Ok(0);
         }
     }
-    let wish =
-        CloseWish { outcome: args.outcome, reason: args.reason, cascade: args.cascade, epoch: args.epoch };
     let done = issues::close(&mut session, &args.id, &wish)?;
     if done.value.verdict && done.changed {
         context.say("the verdict is recorded; the next tick acts on it");

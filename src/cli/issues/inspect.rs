@@ -29,6 +29,8 @@ pub fn validate(context: &Context, args: ValidateArgs) -> Result<u8, AppError> {
         context.line(&format!("{} is {word}: {}", found.root, line(&found.reason)));
         let lists = [
             ("closed without success", &found.needs_work),
+            ("accepted without a pass", &found.waived),
+            ("given up", &found.given_up),
             ("expanded without children", &found.expanded_without_children),
             ("waiting for a human", &found.waiting_on_human),
             ("open below something closed", &found.open_below_closed),

@@ -84,7 +84,8 @@ fn close_review(snapshot: &Snapshot, id: &IssueId, closing: &Closing) -> Result<
     judge(snapshot, id, verdict, false)
 }
 
-/// The same close again is a no-op; a cascade may still take along what a plain skip left open.
+/// The same close again is a no-op, unless it gives another reason. A cascade may still take along what
+/// a plain skip left open, and gives up what goes on below an expanded issue, such as a scope's rounds.
 fn already_closed(
     snapshot: &Snapshot,
     ix: Ix,
@@ -92,10 +93,20 @@ fn already_closed(
     wanted: Outcome,
     closing: &Closing,
 ) -> Result<Vec<Primitive>, Refusal> {
-    if found != wanted {
+    let issue = snapshot.graph().issue(ix);
+    let reason = closing.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+    let another = reason.is_some_and(|reason| issue.state.reason().map(str::trim) != Some(reason));
+    let cascade_of = |skipped: Outcome| closing.cascade && wanted == Outcome::Skipped && found == skipped;
+    if cascade_of(Outcome::Expanded) && !open_below(snapshot, ix).is_empty() {
+        return match reason {
+            Some(_) => Ok(cascade(snapshot, ix, closing)),
+            None => Err(Refusal::SkipNeedsReason(issue.id.clone())),
+        };
+    }
+    if found != wanted || (another && !closing.cascade) {
         return Err(Refusal::AlreadyClosed { id: snapshot.graph().id(ix).clone(), outcome: found });
     }
-    if wanted == Outcome::Skipped && closing.cascade {
+    if cascade_of(Outcome::Skipped) {
         return Ok(cascade(snapshot, ix, closing));
     }
     Ok(Vec::new())

@@ -90,16 +90,21 @@ pub fn issue(id: &IssueId, new: NewIssue, now: Millis) -> Result<Issue, Refusal>
     })
 }
 
+/// The choice that every question has, whatever else can be answered.
+const SKIP: &str = "skip";
+
 /// The ask that a hand-made node of `kind:ask` carries.
 pub fn question(issue: &Issue, choices: &[String]) -> Ask {
-    let mut offered: Vec<Choice> = choices
-        .iter()
-        .map(|id| Choice {
-            id: id.clone(),
-            label: id.clone(),
-            effect: "settles the question with this answer".to_owned(),
-        })
-        .collect();
+    let mut offered: Vec<Choice> = Vec::new();
+    for id in choices.iter().filter(|id| *id != SKIP) {
+        if offered.iter().all(|choice| choice.id != *id) {
+            offered.push(Choice {
+                id: id.clone(),
+                label: id.clone(),
+                effect: "settles the question with this answer".to_owned(),
+            });
+        }
+    }
     if offered.is_empty() {
         offered.push(Choice {
             id: "done".to_owned(),
@@ -107,13 +112,11 @@ pub fn question(issue: &Issue, choices: &[String]) -> Ask {
             effect: "settles the question; the note carries the answer".to_owned(),
         });
     }
-    if offered.iter().all(|choice| choice.id != "skip") {
-        offered.push(Choice {
-            id: "skip".to_owned(),
-            label: "Skip".to_owned(),
-            effect: "closes the question without an answer; what waits for it goes on".to_owned(),
-        });
-    }
+    offered.push(Choice {
+        id: SKIP.to_owned(),
+        label: "Skip".to_owned(),
+        effect: "closes the question without an answer; what waits for it goes on".to_owned(),
+    });
     Ask {
         id: issue.id.clone(),
         kind: AskKind::Question,

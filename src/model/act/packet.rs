@@ -34,6 +34,23 @@ pub fn verdict(body: &str) -> Result<Option<(Opinion, String)>, Refusal> {
     Ok(found)
 }
 
+/// What is to be said of a post that is no act and may have been meant as one.
+pub fn reads_like_an_act(body: &str) -> Option<&'static str> {
+    let decoration = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`' | '#' | '>' | '-');
+    let says = |word: &str| body.lines().any(|line| line.trim_start_matches(decoration).starts_with(word));
+    if says("VERDICT") {
+        return Some(
+            "no verdict: VERDICT: counts at the start of a line in the topic of a review, issue:REVIEW",
+        );
+    }
+    if says("/answer") {
+        return Some("no answer: /answer counts at the start of a line in the topic of an ask, issue:ASK");
+    }
+    says("max_review_rounds=").then_some(
+        "no bound: max_review_rounds=N counts at the start of a line in the topic of a scope, issue:SCOPE",
+    )
+}
+
 /// The choice that a post in an ask's topic makes, with the rest of the post as its note.
 ///
 /// # Errors

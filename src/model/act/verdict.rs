@@ -11,7 +11,8 @@ use crate::model::record::{Opinion, Round, Verdict};
 use crate::model::refusal::Refusal;
 use crate::model::snapshot::Snapshot;
 
-/// Records a verdict; an empty list when the same verdict stands already.
+/// Records a verdict; an empty list when the same verdict stands already. Who gave it may add to what
+/// it says as long as no tick has used it; whoever else says more, or other things, is not first.
 ///
 /// The primitives post the packet first, so that the forum always tells what the records say; a
 /// verdict that came as a packet is already posted, and `posted` says so.
@@ -28,8 +29,12 @@ pub fn judge(
     let round = reviewed(snapshot, review)?;
     check_text("note", &verdict.reason)?;
     if let Some(first) = &round.verdict {
-        let same = first.opinion == verdict.opinion;
-        return if same { Ok(Vec::new()) } else { Err(already(review, first)) };
+        if says_no_more(&verdict, first) {
+            return Ok(Vec::new());
+        }
+        if first.opinion != verdict.opinion || first.by != verdict.by {
+            return Err(already(review, first));
+        }
     }
     if round.end.is_some() {
         return Err(Refusal::RoundEnded(review.clone()));
@@ -41,6 +46,8 @@ pub fn judge(
     may_judge(snapshot, review, &verdict.by)?;
     let ix = find(snapshot, review)?;
     let mut others = hindrances(snapshot, ix);
+    // Whoever comes this far with a verdict recorded gave that verdict, and says more.
+    others.retain(|hindrance| *hindrance != Hindrance::Judged);
     let held = snapshot.graph().issue(ix).state.claim();
     if held.is_some() {
         holder(snapshot, review, &verdict.by, None)?;
@@ -59,6 +66,13 @@ pub fn judge(
     let judged = Round { verdict: Some(verdict), ..round.clone() };
     primitives.push(Primitive::SetRound { round: Box::new(judged) });
     Ok(primitives)
+}
+
+/// Whether a verdict says nothing that the first one does not say.
+fn says_no_more(verdict: &Verdict, first: &Verdict) -> bool {
+    let reason = verdict.reason.trim();
+    let news = verdict.evidence.iter().any(|found| !first.evidence.contains(found));
+    first.opinion == verdict.opinion && (reason.is_empty() || reason == first.reason.trim()) && !news
 }
 
 /// Takes a verdict back, as long as no tick has acted on it.

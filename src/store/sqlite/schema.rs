@@ -54,15 +54,12 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         fingerprint: "f7e9b0b11a3cab0bc6e0558a17eba1e43741510fadb0212dcd2410ba2abbc99b",
     },
     Migration {
-        sql: include_str!("../../../migrations/0006_paused.sql"),
+        sql: include_str!("../../../migrations/0006_plan_said.sql"),
         step: None,
-        fingerprint: "40f83e9683d05b5316167927d8597a10d865d1ff543ec0ed5c94a4cc476d1dee",
+        fingerprint: "26b42c6e56b8d11fa9290b162a7b69d5a953fb8d33afec780ba66702eea96067",
     },
-    Migration {
-        sql: include_str!("../../../migrations/0007_duties.sql"),
-        step: None,
-        fingerprint: "9786987c5c9d3f878db5507ba150826a58cce595468b2eafbee77c91ca0b2853",
-    },
+    Migration { sql: include_str!("../../../migrations/0007_paused.sql"), step: None, fingerprint: "eaaab510fb7b486596d2c06301fe71bee50e7c48d12f0b932284ac693da64236" },
+    Migration { sql: include_str!("../../../migrations/0008_duties.sql"), step: None, fingerprint: "f7f6b08fb4fc4c9f10c9ae7a93f62461982fa5347d7451fdfd507b7978fc0948" },
 ];
 
 /// The schema of this program.

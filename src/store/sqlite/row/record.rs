@@ -56,7 +56,7 @@ pub(in super::super) static ASKS: Table = Table {
 };
 
 pub(in super::super) static PLANS: Table =
-    Table { name: "plans", key: &["root"], columns: &["root", "folder", "workers"] };
+    Table { name: "plans", key: &["root"], columns: &["root", "folder", "workers", "said"] };
 
 pub(in super::super) static FINISHED_ROOTS: Table =
     Table { name: "finished_roots", key: &["id"], columns: &["id"] };
@@ -315,12 +315,22 @@ pub(in super::super) fn plan_row(plan: &PlanRecord) -> Result<Vec<Value>, StoreE
         let what = format!("the plan's folder {} is not UTF-8", plan.folder.display());
         return Err(StoreError::Unfit { what });
     };
-    Ok(vec![column::text(plan.root.as_str()), column::text(folder), column::json(&plan.workers)?])
+    Ok(vec![
+        column::text(plan.root.as_str()),
+        column::text(folder),
+        column::json(&plan.workers)?,
+        column::json(&plan.said)?,
+    ])
 }
 
 pub(in super::super) fn plan_from(row: &Row<'_>) -> Result<PlanRecord, StoreError> {
     let mut row = Columns::of(row, &PLANS);
-    Ok(PlanRecord { root: row.parsed()?, folder: row.text()?.into(), workers: row.json()? })
+    Ok(PlanRecord {
+        root: row.parsed()?,
+        folder: row.text()?.into(),
+        workers: row.json()?,
+        said: row.json()?,
+    })
 }
 
 /// A row of a table that only lists ids.
