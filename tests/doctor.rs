@@ -96,6 +96,30 @@ fn tables_are_made_again_from_the_events_and_the_old_ones_are_kept() {
 }
 
 #[test]
+fn what_follows_from_a_pause_is_looked_at_and_made_again() {
+    let place = Place::worked();
+    let listed = place.json(&["issues", "list", "--all"]);
+    let root =
+        listed.as_array().unwrap().iter().find(|issue| issue["title"] == "Root").unwrap()["id"].clone();
+    let root = root.as_str().unwrap();
+    place.ok(&["pause", root, "--reason", "no money"]);
+    assert_eq!(place.json(&["issues", "ready"]), serde_json::json!([]));
+    for (sql, fault) in [
+        ("UPDATE issues SET paused = NULL", "tables"),
+        ("UPDATE issues SET paused = json_set(paused, '$.reason', 'x') WHERE paused IS NOT NULL", "tables"),
+        ("DELETE FROM frontier WHERE list = 19", "derived"),
+        ("UPDATE standing SET lists = lists | 1 WHERE lists & 1 = 0", "derived"),
+    ] {
+        place.sql(sql);
+        assert!(place.faults().iter().any(|found| found == fault), "{sql}: {:?}", place.faults());
+        assert_eq!(place.doctor(&["--fix"]).0, 0, "{sql}");
+        assert_eq!(place.faults(), [""; 0], "{sql}");
+        assert_eq!(place.json(&["issues", "get", root])["paused"]["reason"], "no money");
+        assert_eq!(place.json(&["issues", "ready"]), serde_json::json!([]), "{sql}");
+    }
+}
+
+#[test]
 fn nothing_is_repaired_from_events_that_are_not_sound() {
     let place = Place::worked();
     place.sql("UPDATE events SET actor = 'mallory' WHERE seq = 2; UPDATE issues SET title = 'Other'");

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use cli_fixture::Place;
 use old_store::{downgrade, version};
-use roundgate::model::change::Change;
+use roundgate::model::change::{Change, Field};
 use roundgate::model::snapshot::Snapshot;
 use roundgate::store::sqlite::{Options, Sqlite, backup, examine};
 use roundgate::store::{EventQuery, PostQuery, Store, StoreError};
@@ -28,17 +28,21 @@ fn told() -> (tempfile::TempDir, PathBuf, Vec<roundgate::model::change::Event>) 
     let folder = above.path().join("store");
     let mut store = Sqlite::init(&folder).unwrap();
     for mut bundle in story::story() {
+        bundle.iter_mut().for_each(|change| {
+            if let Change::AskOpened { ask } = change {
+                ask.duty = None;
+            }
+        });
         bundle.retain(|change| {
-            let newer = matches!(
-                change,
-                Change::OperationDone { .. }
-                    | Change::HeartbeatSet { .. }
-                    | Change::HeartbeatRemoved { .. }
-                    | Change::DocumentSet { .. }
-                    | Change::DocumentRemoved { .. }
-                    | Change::NoticeSet { .. }
-                    | Change::NoticeEnded { .. }
-            );
+            let newer = match change {
+                Change::IssueChanged { after, .. } => matches!(after.first(), Some(Field::Pause(_))),
+                Change::OperationDone { .. } => true,
+                Change::DutySet { .. } | Change::AskReminded { .. } => true,
+                Change::HeartbeatSet { .. } | Change::HeartbeatRemoved { .. } => true,
+                Change::DocumentSet { .. } | Change::DocumentRemoved { .. } => true,
+                Change::NoticeSet { .. } | Change::NoticeEnded { .. } => true,
+                _ => false,
+            };
             !newer
         });
         commit(&mut store, bundle).unwrap();

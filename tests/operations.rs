@@ -85,6 +85,8 @@ fn every_kind_of_command_that_changes_something_is_carried_out_once() {
     repeats(&place, "gone", &["heartbeats", "delete", &root]);
     repeats(&place, "cron", &["cron", "create", "--root", &root, "--expr", "@daily"]);
     repeats(&place, "all", &["tick", "--all"]);
+    repeats(&place, "pause", &["pause", &root, "--reason", "wait"]);
+    repeats(&place, "resume", &["resume", &root]);
     assert_eq!(place.faults(), [""; 0]);
 }
 
@@ -117,6 +119,7 @@ fn plans_imports_and_answers_are_carried_out_once() {
 
     let created = place.json(&["issues", "create", "Which?", "--tag", "kind:ask", "--choice", "red"]);
     let ask = created["id"].as_str().unwrap();
+    repeats(&place, "assign", &["asks", "assign", ask, "--to", "bob", "--due", "2d"]);
     repeats(&place, "answer", &["answer", ask, "red"]);
     repeats(&place, "back", &["answer", ask, "--withdraw"]);
 }

@@ -194,7 +194,7 @@ fn every_tested_block_does_what_the_readme_shows() {
         scenes.entry(block.scene.clone()).or_insert_with(Scene::new).play(block);
     }
     let names: Vec<&str> = scenes.keys().map(String::as_str).collect();
-    assert_eq!(names, ["by-hand", "clock", "import", "notify", "quickstart"]);
+    assert_eq!(names, ["asks", "by-hand", "clock", "import", "notify", "pause", "quickstart"]);
 }
 
 #[test]
@@ -321,6 +321,9 @@ fn every_transition() -> Vec<Transition> {
         Transition::Retry { ask: ask() },
         Transition::Skip { ask: ask() },
         Transition::Settle { ask: ask() },
+        Transition::Moot { ask: ask() },
+        Transition::TimeOut { ask: ask() },
+        Transition::Remind { ask: ask() },
         Transition::Reclaim { issue: issue() },
         Transition::RollUp { issue: issue() },
         Transition::Finish { root: id() },
@@ -340,11 +343,14 @@ fn every_transition() -> Vec<Transition> {
         Transition::Retry { .. } => 11,
         Transition::Skip { .. } => 12,
         Transition::Settle { .. } => 13,
-        Transition::Reclaim { .. } => 14,
-        Transition::RollUp { .. } => 15,
-        Transition::Finish { .. } => 16,
+        Transition::Moot { .. } => 14,
+        Transition::TimeOut { .. } => 15,
+        Transition::Remind { .. } => 16,
+        Transition::Reclaim { .. } => 17,
+        Transition::RollUp { .. } => 18,
+        Transition::Finish { .. } => 19,
     };
-    assert_eq!(all.iter().map(number).collect::<Vec<_>>(), (0..17).collect::<Vec<_>>());
+    assert_eq!(all.iter().map(number).collect::<Vec<_>>(), (0..20).collect::<Vec<_>>());
     all
 }
 

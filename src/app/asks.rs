@@ -5,8 +5,11 @@ use super::view::AskView;
 use super::{AppError, Changed, Session, Work};
 use crate::engine::dependents;
 use crate::model::act::answer;
+use crate::model::act::assign::{self, Assignment};
+use crate::model::duty::Fallback;
 use crate::model::frontier::List;
-use crate::model::id::IssueId;
+use crate::model::id::{Actor, IssueId};
+use crate::model::issue::Millis;
 use crate::model::record::{Answer, Ask};
 use crate::model::snapshot::Snapshot;
 
@@ -65,6 +68,52 @@ pub fn show(session: &Session, text: &str) -> Result<AskView, AppError> {
 pub(super) fn seen(snapshot: &Snapshot, text: &str) -> Option<AskView> {
     let ask = snapshot.ask(&text.parse().ok()?)?;
     Some(AskView::of(snapshot, ask))
+}
+
+/// One ask that can still be answered.
+///
+/// # Errors
+/// When it is settled, or somebody was first.
+pub fn show_open(session: &Session, text: &str) -> Result<AskView, AppError> {
+    session.look(|snapshot| {
+        let id = resolve(snapshot, text)?;
+        let ask = answer::unanswered(snapshot, &id)?;
+        Ok(AskView::of(snapshot, ask))
+    })
+}
+
+/// What is to be different about who is to answer; `None` leaves it, an inner `None` takes it away.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AssignWish {
+    /// Who.
+    pub to: Option<Option<Actor>>,
+    /// How long there is from now, in milliseconds.
+    pub due: Option<Option<Millis>>,
+    /// The time between two reminders, in milliseconds.
+    pub remind: Option<Option<Millis>>,
+    /// After how long nobody's answer is which choice.
+    pub timeout: Option<Option<(Millis, String)>>,
+}
+
+/// Says who is to answer an ask, and by when.
+///
+/// # Errors
+/// What [`assign::assign`] refuses.
+pub fn assign(session: &mut Session, text: &str, wish: AssignWish) -> Result<Changed<AskView>, AppError> {
+    session.change("asks assign", |work| {
+        let (id, now) = (resolve(&work.snapshot, text)?, work.now);
+        let assignment = Assignment {
+            to: wish.to,
+            due_at: wish.due.map(|due| due.map(|due| now.saturating_add(due))),
+            remind_every: wish.remind,
+            default: wish.timeout.map(|timeout| {
+                timeout.map(|(after, choice)| Fallback { at: now.saturating_add(after), choice })
+            }),
+        };
+        let primitives = assign::assign(&work.snapshot, &id, assignment, now)?;
+        work.apply(&primitives)?;
+        view(work, &id)
+    })
 }
 
 /// What a human wants to answer.

@@ -97,10 +97,8 @@ pub fn examine(folder: &Path) -> Result<Diagnosis, AppError> {
             checks.extend(graph(snapshot));
             checks.push(outbox(snapshot));
         }
-        None => checks.extend(["waiting", "rounds", "asks", "reviews", "documents", "outbox"].map(|name| CheckView {
-            name,
-            health: Health::Unchecked,
-            detail: "the tables cannot be read".to_owned(),
+        None => checks.extend(["waiting", "rounds", "asks", "reviews", "documents", "outbox"].map(|name| {
+            CheckView { name, health: Health::Unchecked, detail: "the tables cannot be read".to_owned() }
         })),
     }
     checks.push(configuration(folder));

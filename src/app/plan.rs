@@ -303,7 +303,8 @@ fn existing(
     let issue = work.snapshot.graph().get(id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
     // A plan says nothing of what was posted: a bound set that way stays.
     let posted = issue.policy.max_review_rounds_posted;
-    let policy = Policy { max_review_rounds_posted: posted, ..goal.policy.clone() };
+    let ask = issue.policy.ask.clone();
+    let policy = Policy { max_review_rounds_posted: posted, ask, ..goal.policy.clone() };
     let same = issue.title == goal.title
         && issue.body == goal.body
         && issue.priority == goal.priority

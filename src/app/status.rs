@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::asks;
 use super::notify::{Undelivered, undelivered};
+use super::pause::PauseView;
 use super::session::resolve;
 use super::tick::next;
 use super::view::AskView;
@@ -66,6 +67,8 @@ pub struct RootStatus {
     pub next: String,
     /// Its scopes.
     pub scopes: Vec<ScopeLine>,
+    /// What is paused.
+    pub paused: Vec<PauseView>,
     /// What is held.
     pub held: Vec<HeldLine>,
     /// The asks that wait.
@@ -158,6 +161,7 @@ fn of(session: &Session, snapshot: &Snapshot, root: Ix) -> RootStatus {
         ready: ready_issues(snapshot, Some(root)).len(),
         next: next(&decision),
         scopes: scopes.map(|&ix| scope_line(session, snapshot, ix)).collect(),
+        paused: PauseView::within(snapshot, Some(root)),
         held: held.collect(),
         asks: asks::found(snapshot, Some(id), false),
     }

@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::pause::PauseView;
 use super::session::resolve_root;
 use super::view::Word;
 use super::{AppError, Session, Work};
 use crate::engine::{
-    Decision, Transition, Waiting, contradiction_at, decide, is_final, review_gated, roots_to_move,
+    Actor as Mover, Decision, Transition, Waiting, contradiction_at, decide, is_final, review_gated,
+    roots_to_move,
 };
 use crate::model::frontier::List;
 use crate::model::graph::Ix;
@@ -70,6 +72,9 @@ pub struct TickView {
     pub next: String,
     /// Whether the root is final.
     pub r#final: bool,
+    /// The pause that keeps the root from going on: its own, or the one whose end is waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<PauseView>,
     /// Why a tick over the whole store left this root alone; then `decision` is what it would have done.
     pub skipped: Option<String>,
 }
@@ -118,6 +123,9 @@ pub fn tick_all(session: &mut Session, dry_run: bool) -> Result<(Vec<TickView>, 
 
 /// Why a tick over the whole store leaves a root alone.
 fn silence(snapshot: &Snapshot, root: &IssueId) -> Option<String> {
+    if let Some(pause) = snapshot.graph().get(root).and_then(|issue| issue.pause.as_ref()) {
+        return Some(format!("{} paused it: {}", pause.by, pause.reason));
+    }
     let silent = snapshot.heartbeats_of(root).into_iter().find(|heartbeat| heartbeat.silences_root());
     silent.map(|heartbeat| format!("its heartbeat {} is disabled", heartbeat.id))
 }
@@ -208,11 +216,13 @@ fn report(
         _ => None,
     };
     let r#final = is_final(snapshot, root);
+    let paused = pause_at(snapshot, root, waiting).filter(|_| !r#final);
     let scope = scope_at_work(snapshot, root, transition, waiting);
     let record = scope.and_then(|ix| snapshot.scope(graph.id(ix)));
     let state = match (&now_wanted, r#final, scope) {
         (_, true, _) => Some("final"),
         (Decision::Stuck(_), ..) => Some("stuck"),
+        (Decision::Wait(_), ..) if paused.is_some() => Some("paused"),
         (.., Some(ix)) => Some(review_gated::state(snapshot, ix).as_str()),
         _ => None,
     };
@@ -235,8 +245,18 @@ fn report(
         }),
         next: next(&now_wanted),
         r#final,
+        paused,
         skipped: None,
     }
+}
+
+/// The pause of the root, or of the issue that somebody must resume before anything moves.
+fn pause_at(snapshot: &Snapshot, root: Ix, waiting: Option<&Waiting>) -> Option<PauseView> {
+    let graph = snapshot.graph();
+    let human = waiting.filter(|waiting| waiting.actor == Mover::Human);
+    let resumed = human.and_then(|waiting| graph.ix(&waiting.issue));
+    let at = resumed.filter(|&ix| graph.issue(ix).pause.is_some()).unwrap_or(root);
+    PauseView::over(snapshot, at).into_iter().next()
 }
 
 fn word(decision: &Decision) -> &'static str {
@@ -305,6 +325,8 @@ fn shown(primitive: &Primitive) -> PrimitiveView {
         Primitive::SetRound { round } => format!("round {} of {}", round.number, round.scope),
         Primitive::OpenAsk { ask } => format!("ask {}", ask.id),
         Primitive::SetAnswer { id, .. } => format!("answer of {id}"),
+        Primitive::SetDuty { id, .. } => format!("who is to answer {id}"),
+        Primitive::Remind { id, reminder } => format!("reminder {} of {id}", reminder.count),
         Primitive::SetPlan { plan } => format!("plan of {}", plan.root),
         Primitive::FinishRoot { id, finished: true } => format!("root {id} is final; what ticks it stops"),
         Primitive::FinishRoot { id, finished: false } => format!("root {id} goes on"),

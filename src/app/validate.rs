@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::pause::PauseView;
 use super::session::resolve;
 use super::{AppError, Session};
 use crate::engine::stuck;
@@ -41,6 +42,8 @@ pub struct Validation {
     pub given_up: Vec<String>,
     /// Open asks.
     pub waiting_on_human: Vec<String>,
+    /// Who paused what.
+    pub paused: Vec<PauseView>,
     /// Scopes and circles that nobody can move.
     pub stuck: Vec<StuckView>,
     /// Issues that are open below something that was closed before they came (an import).
@@ -75,6 +78,7 @@ pub fn of(snapshot: &Snapshot, root: Ix) -> Validation {
         .into_iter()
         .map(|(issue, why)| StuckView { issue: issue.to_string(), why })
         .collect();
+    let paused = PauseView::within(snapshot, Some(root));
     let is_final = relation.is_final(root);
     let ended = |ix: Ix, wanted: ScopeEnd| {
         snapshot.scope(graph.id(ix)).is_some_and(|scope| scope.end == Some(wanted))
@@ -93,6 +97,8 @@ pub fn of(snapshot: &Snapshot, root: Ix) -> Validation {
         settled(waived.len(), given_up.len())
     } else if !stuck.is_empty() {
         format!("{} stuck", stuck.len())
+    } else if relation.paused(root) {
+        format!("{pending} not closed, and it is paused")
     } else if !waiting_on_human.is_empty() {
         format!("{pending} not closed, {} of them wait for a human", waiting_on_human.len())
     } else if pending > 0 {
@@ -114,6 +120,7 @@ pub fn of(snapshot: &Snapshot, root: Ix) -> Validation {
         waived,
         given_up,
         waiting_on_human,
+        paused,
         stuck,
         open_below_closed: named(&|ix| {
             open(ix) && graph.issue(ix).tags.has(crate::model::tag::IMPORT_OPEN_BELOW_CLOSED)

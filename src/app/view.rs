@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::pause::PauseView;
 use crate::model::act::claim::Role;
+use crate::model::duty::Fallback;
 use crate::model::graph::Ix;
 use crate::model::issue::{Millis, Policy, Work};
-use crate::model::record::{Ask, Choice, Round};
+use crate::model::record::{Ask, AskKind, Choice, Round};
 use crate::model::snapshot::Snapshot;
 
 /// A word of this program, or one that was read back from a stored reply.
@@ -74,6 +76,9 @@ pub struct IssueView {
     pub policy: Policy,
     /// Acceptance criteria, checks and notes.
     pub work: Work,
+    /// The nearest pause at or above it, while there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<PauseView>,
 }
 
 impl IssueView {
@@ -111,6 +116,7 @@ impl IssueView {
             key: issue.key.clone(),
             policy: issue.policy.clone(),
             work: issue.work.clone(),
+            paused: PauseView::over(snapshot, ix).into_iter().next(),
         }
     }
 }
@@ -222,6 +228,21 @@ pub struct AskView {
     pub assignee: Option<String>,
     /// When it is due, in epoch milliseconds.
     pub due_at: Option<Millis>,
+    /// The time between two reminders, in milliseconds.
+    #[serde(default)]
+    pub remind_every_ms: Option<Millis>,
+    /// How many reminders there were.
+    #[serde(default)]
+    pub reminders: u32,
+    /// What is chosen should nobody answer, and when.
+    #[serde(default)]
+    pub timeout: Option<Fallback>,
+    /// Why it was closed, once it is settled.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// The command that shows all there is to know.
+    #[serde(default)]
+    pub everything: String,
     /// What there is to know before deciding.
     pub evidence: Vec<String>,
 }
@@ -229,7 +250,7 @@ pub struct AskView {
 impl AskView {
     /// The view of an ask.
     pub fn of(snapshot: &Snapshot, ask: &Ask) -> Self {
-        let graph = snapshot.graph();
+        let (graph, duty) = (snapshot.graph(), ask.duty.as_ref());
         let ix = graph.ix(&ask.id);
         let settled = ix.is_none_or(|ix| graph.issue(ix).state.closed());
         let status = match (&ask.answer, settled) {
@@ -248,9 +269,24 @@ impl AskView {
             answer: ask.answer.as_ref().map(|answer| answer.choice.clone()),
             note: ask.answer.as_ref().map(|answer| answer.note.clone()),
             answered_by: ask.answer.as_ref().map(|answer| answer.by.to_string()),
-            assignee: None,
-            due_at: None,
+            assignee: duty.and_then(|duty| duty.assignee.as_ref()).map(ToString::to_string),
+            due_at: duty.and_then(|duty| duty.due_at),
+            remind_every_ms: duty.and_then(|duty| duty.remind_every),
+            reminders: duty.and_then(|duty| duty.reminder).map_or(0, |reminder| reminder.count),
+            timeout: duty.and_then(|duty| duty.default.clone()),
+            reason: ix.and_then(|ix| graph.issue(ix).state.reason()).map(str::to_owned),
+            everything: everything(ask),
             evidence: ask.evidence.clone(),
         }
     }
+}
+
+/// How a line of evidence begins that says where the rest is.
+pub const EVERYTHING: &str = "everything: ";
+
+/// The command that shows all there is to know about an ask.
+fn everything(ask: &Ask) -> String {
+    let engines = ask.evidence.iter().filter(|_| ask.kind != AskKind::Question);
+    let named = engines.filter_map(|line| line.strip_prefix(EVERYTHING)).next();
+    named.map_or_else(|| format!("roundgate forum read issue:{}", ask.id), str::to_owned)
 }

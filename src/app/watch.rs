@@ -347,9 +347,9 @@ fn tells(change: &Change) -> u8 {
     match change {
         Change::RootFinished { .. } => 9,
         Change::AskOpened { .. } | Change::AnswerSet { .. } => 8,
-        Change::RoundSet { .. } => 7,
+        Change::AskReminded { .. } | Change::RoundSet { .. } => 7,
         Change::ScopeSet { .. } => 6,
-        Change::HeartbeatSet { .. } | Change::HeartbeatRemoved { .. } => 5,
+        Change::HeartbeatSet { .. } | Change::HeartbeatRemoved { .. } | Change::DutySet { .. } => 5,
         Change::IssueCreated { .. } | Change::PlanSet { .. } | Change::Compacted { .. } => 4,
         Change::IssueChanged { .. } => 3,
         Change::EdgeAdded { .. } | Change::EdgeRemoved { .. } | Change::ParentSet { .. } => 2,

@@ -1,15 +1,18 @@
 //! `roundgate asks ...` and `roundgate answer`
 
+mod assign;
+mod prompt;
+
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::context::Context;
 use super::output::{line, multiline};
-use super::render::{RowsArgs, table};
+use super::render::{RowsArgs, moment, table};
 use super::tick::{print_with_tick, tick_at_once};
 use crate::app::asks::{self, AnswerWish};
-use crate::app::view::AskView;
-use crate::app::{AppError, Changed};
+use crate::app::view::{AskView, EVERYTHING};
+use crate::app::{AppError, Changed, Session};
 use crate::model::act::answer::ABANDON;
 
 #[derive(Debug, Subcommand)]
@@ -18,6 +21,8 @@ pub enum AsksCommand {
     List(ListArgs),
     /// Show one ask: the question, what there is to know, and what each choice does
     Show(ShowArgs),
+    /// Say who is to answer an ask, by when, and what happens should nobody
+    Assign(assign::AssignArgs),
 }
 
 #[derive(Debug, Args)]
@@ -50,8 +55,7 @@ const EXAMPLES: &str = r#"Examples:
 pub struct AnswerArgs {
     /// The ask's id or a unique prefix
     ask: String,
-    /// One of its choices
-    #[arg(required_unless_present = "withdraw")]
+    /// One of its choices; on a terminal it is asked for
     choice: Option<String>,
     /// Why, or what else there is to say
     #[arg(long, value_name = "TEXT", default_value = "")]
@@ -83,18 +87,7 @@ pub fn run(context: &Context, command: AsksCommand) -> Result<u8, AppError> {
                 context.print_json(&found[..shown].to_vec())?;
                 return Ok(0);
             }
-            let rows = found.iter().map(|ask| {
-                let choices: Vec<&str> = ask.choices.iter().map(|choice| choice.id.as_str()).collect();
-                vec![
-                    ask.id.clone(),
-                    ask.root.clone(),
-                    ask.status.to_string(),
-                    ask.question.clone(),
-                    choices.join(" "),
-                ]
-            });
-            let header = ["ID", "ROOT", "STATUS", "QUESTION", "CHOICES"];
-            context.print(&table(&header, rows.collect(), limits, "nobody is asked anything"));
+            context.print(&listed(&found, limits));
             Ok(0)
         }
         AsksCommand::Show(args) => {
@@ -102,26 +95,77 @@ pub fn run(context: &Context, command: AsksCommand) -> Result<u8, AppError> {
             if context.json() {
                 context.print_json(&ask)?
             } else {
-                print(context, &ask)
+                context.print(&shown(&ask))
             }
             Ok(0)
         }
+        AsksCommand::Assign(args) => assign::run(context, args),
     }
 }
 
-fn print(context: &Context, ask: &AskView) {
-    context.line(&format!("{}  {}  in {}", ask.id, ask.status, ask.root));
-    context.line(&format!("\n{}\n", multiline(&ask.question)));
-    ask.evidence.iter().for_each(|text| context.line(&format!("  - {}", multiline(text))));
-    context.line("");
-    for choice in &ask.choices {
-        context.line(&format!("  {:<18} {}: {}", choice.id, line(&choice.label), line(&choice.effect)));
+/// The inbox. Who is to answer, and by when, is told where anybody is.
+fn listed(found: &[AskView], limits: RowsArgs) -> String {
+    let assigned = found.iter().any(|ask| ask.assignee.is_some() || ask.due_at.is_some());
+    let rows = found.iter().map(|ask| {
+        let choices: Vec<&str> = ask.choices.iter().map(|choice| choice.id.as_str()).collect();
+        let mut row = vec![ask.id.clone(), ask.root.clone(), ask.status.to_string()];
+        if assigned {
+            row.push(ask.assignee.clone().unwrap_or_default());
+            row.push(ask.due_at.map(moment).unwrap_or_default());
+        }
+        row.extend([ask.question.clone(), choices.join(" ")]);
+        row
+    });
+    let mut header = vec!["ID", "ROOT", "STATUS", "QUESTION", "CHOICES"];
+    if assigned {
+        header.splice(3..3, ["FOR", "DUE"]);
     }
+    table(&header, rows.collect(), limits, "nobody is asked anything")
+}
+
+/// How many things there are to weigh at most, and how much of each is shown.
+const WEIGHED: usize = 4;
+const PREVIEW_CHARS: usize = 400;
+
+/// An ask as a human decides it: the question, what is new, what each choice does, where the rest is.
+fn shown(ask: &AskView) -> String {
+    let mut out = format!("{}  {}  in {}\n", ask.id, ask.status, ask.root);
+    let mut say = |text: String| out.push_str(&format!("{text}\n"));
+    let open = ask.status == "open";
+    if ask.assignee.is_some() || ask.due_at.is_some() || ask.reminders > 0 {
+        let to = ask.assignee.as_deref().unwrap_or("anybody");
+        let due = ask.due_at.map_or(String::new(), |at| format!(", due {}", moment(at)));
+        let times = if ask.reminders == 1 { "time" } else { "times" };
+        let reminded = format!(", reminded {} {times}", ask.reminders);
+        say(format!("for {to}{due}{}", if ask.reminders == 0 { "" } else { &reminded }));
+    }
+    if let Some(timeout) = ask.timeout.as_ref().filter(|_| open) {
+        say(format!("unless somebody answers by {}: {}", moment(timeout.at), timeout.choice));
+    }
+    say(format!("\n{}\n", multiline(&ask.question)));
+    let weighed = ask.evidence.iter().filter(|text| ask.kind == "question" || !text.starts_with(EVERYTHING));
+    weighed.take(WEIGHED).for_each(|text| say(format!("  - {}", multiline(&preview(text)))));
+    say(String::new());
+    for (number, choice) in ask.choices.iter().enumerate() {
+        let (label, effect) = (line(&choice.label), line(&choice.effect));
+        say(format!("  {}  {:<18} {label}: {effect}", number + 1, choice.id));
+    }
+    say(format!("\neverything: {}", line(&ask.everything)));
     if let (Some(answer), Some(by)) = (&ask.answer, &ask.answered_by) {
         let note = ask.note.as_deref().unwrap_or_default();
-        context.line(&format!("\nanswered {answer} by {by}  {}", multiline(note)));
-    } else if ask.status == "open" {
-        context.line(&format!("\nroundgate answer {} CHOICE --note TEXT", ask.id));
+        say(format!("answered {answer} by {by}  {}", multiline(note)));
+    } else if let Some(reason) = &ask.reason {
+        say(format!("closed: {}", line(reason)));
+    } else if open {
+        say(format!("roundgate answer {} CHOICE --note TEXT", ask.id));
+    }
+    out
+}
+
+fn preview(text: &str) -> String {
+    match text.char_indices().nth(PREVIEW_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -131,7 +175,16 @@ pub fn answer(context: &Context, args: AnswerArgs) -> Result<u8, AppError> {
         let done = asks::withdraw(&mut session, &args.ask)?;
         return recorded(context, &done);
     }
-    let choice = args.choice.unwrap_or_default();
+    let (choice, note) = match args.choice {
+        Some(choice) => (choice, args.note),
+        None => match asked(context, &session, &args.ask, &args.note)? {
+            Some(answer) => answer,
+            None => {
+                context.line(&format!("unchanged: {} was not answered", line(&args.ask)));
+                return Ok(0);
+            }
+        },
+    };
     if args.with_dependents && choice == ABANDON {
         let waiting = asks::dependents_of(&session, &args.ask)?;
         if args.dry_run && context.json() {
@@ -145,14 +198,43 @@ pub fn answer(context: &Context, args: AnswerArgs) -> Result<u8, AppError> {
             return Ok(0);
         }
     }
-    let wish =
-        AnswerWish { choice, note: args.note, rounds: args.rounds, with_dependents: args.with_dependents };
+    let wish = AnswerWish { choice, note, rounds: args.rounds, with_dependents: args.with_dependents };
     let done = asks::answer(&mut session, &args.ask, wish)?;
     if args.tick && context.json() {
         return print_with_tick(context, &mut session, &done, &done.value.id);
     }
     recorded(context, &done)?;
     if args.tick { tick_at_once(context, &mut session, &done.value.id) } else { Ok(0) }
+}
+
+/// Asks the human at the terminal.
+fn asked(
+    context: &Context,
+    session: &Session,
+    ask: &str,
+    note: &str,
+) -> Result<Option<(String, String)>, AppError> {
+    context.no_operation("what is asked for on a terminal may be answered in another way the next time")?;
+    let ask = asks::show_open(session, ask)?;
+    if !prompt::somebody_is_there(context) {
+        let choices: Vec<&str> = ask.choices.iter().map(|choice| choice.id.as_str()).collect();
+        return Err(AppError::Usage(format!("name one of its choices: {}", choices.join(", "))));
+    }
+    prompt::choose(&ask, note)
+}
+
+/// What became of an ask.
+fn print_changed(context: &Context, did: &str, done: &Changed<AskView>) -> Result<u8, AppError> {
+    if context.json() {
+        context.print_changed(&done.value, done.changed)?;
+    } else {
+        let did = if done.changed { did } else { "unchanged" };
+        context.line(&format!(
+            "{did} {}",
+            shown(&done.value).lines().take(3).collect::<Vec<_>>().join("\n  ").trim_end()
+        ));
+    }
+    Ok(0)
 }
 
 fn recorded(context: &Context, done: &Changed<AskView>) -> Result<u8, AppError> {

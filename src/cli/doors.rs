@@ -15,7 +15,7 @@ use super::output::{self, Failure};
 use super::watch;
 use super::{
     asks, backup, compact, config, cron, doctor, forum, graph, heartbeats, import, init, issues, log, notify,
-    plan, rounds, run, status, tick, ui,
+    pause, plan, rounds, run, status, tick, ui,
 };
 use crate::app::AppError;
 
@@ -67,6 +67,10 @@ enum Command {
     /// What humans are told of: what was not delivered, and sending it
     #[command(subcommand)]
     Notify(notify::NotifyCommand),
+    /// Keep anything new from starting at or below an issue; what runs may finish
+    Pause(pause::PauseArgs),
+    /// Let an issue that was paused go on
+    Resume(pause::ResumeArgs),
     /// Where everything stands
     Status(status::StatusArgs),
     /// A live view on the terminal, where asks can be answered
@@ -196,6 +200,8 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, AppError> {
         Command::Heartbeats(command) => heartbeats::run(context, command),
         Command::Cron(command) => cron::run(context, command),
         Command::Notify(command) => notify::run(context, command),
+        Command::Pause(args) => pause::pause(context, args),
+        Command::Resume(args) => pause::resume(context, args),
         Command::Status(args) => status::run(context, args),
         #[cfg(feature = "watch")]
         Command::Watch(args) => watch::run(context, args),

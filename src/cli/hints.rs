@@ -2,6 +2,7 @@
 
 use crate::app::{AppError, ScheduleError, place};
 use crate::model::apply::ApplyError;
+use crate::model::id::Actor;
 use crate::model::issue::Outcome;
 use crate::model::refusal::Refusal;
 use crate::store::StoreError;
@@ -152,6 +153,9 @@ fn refused(refusal: &Refusal) -> Option<String> {
         Refusal::AlreadyJudged { review, by, .. } => {
             format!("until a tick acts on it, {by} may withdraw it: roundgate rounds withdraw {review}")
         }
+        Refusal::AlreadyAnswered { ask, by, .. } if *by == Actor::engine() => {
+            format!("nobody had answered in time; roundgate asks show {ask} shows what was to be known")
+        }
         Refusal::AlreadyAnswered { ask, by, .. } => {
             format!("until a tick acts on it, {by} may withdraw it: roundgate answer {ask} --withdraw")
         }
@@ -172,7 +176,12 @@ fn refused(refusal: &Refusal) -> Option<String> {
         }
         Refusal::RootIsFinal(id) => format!("roundgate issues open {id} brings it back"),
         Refusal::MomentOver(id) => format!("roundgate cron update {id} --at MOMENT gives it another"),
-        Refusal::NothingToRetry { id, .. } => format!("roundgate issues get {id} shows where it stands"),
+        Refusal::NotByTimeout(_) => "let a human decide it: leave the timeout out".to_owned(),
+        Refusal::AskIsAssigned(id) => format!("roundgate asks assign {id} --to NAME --due 2d"),
+        Refusal::PauseNeedsReason(_) => "say why with --reason TEXT".to_owned(),
+        Refusal::NothingToRetry { id, .. } | Refusal::NothingToPause { id, .. } => {
+            format!("roundgate issues get {id} shows where it stands")
+        }
         Refusal::Shape(ApplyError::Deadlock(_)) => {
             "take one of these edges out first: roundgate issues undep A blocks B".to_owned()
         }

@@ -90,6 +90,15 @@ pub fn what(change: &Change) -> String {
             Some(answer) => format!("{id} answered {}", answer.choice),
             None => format!("the answer to {id} was withdrawn"),
         },
+        Change::DutySet { id, after, .. } => match after.as_ref().and_then(|duty| duty.assignee.as_ref()) {
+            Some(assignee) => format!("{id} is to be answered by {assignee}"),
+            None => format!("{id} is to be answered by anybody"),
+        },
+        Change::AskReminded { id, duty } => {
+            let to = duty.assignee.as_ref().map_or(String::new(), |to| format!(" {to}"));
+            let count = duty.reminder.map_or(0, |reminder| reminder.count);
+            format!("reminded{to} of {id}, time {count}")
+        }
         Change::PlanSet { after, .. } => format!("plan of {}", after.root),
         Change::RootFinished { id, finished: true } => format!("{id} is final"),
         Change::RootFinished { id, finished: false } => format!("{id} goes on"),
@@ -160,5 +169,7 @@ fn field(field: &Field) -> String {
         Field::Policy(_) => "policy".to_owned(),
         Field::Work(_) => "work".to_owned(),
         Field::Key(_) => "key".to_owned(),
+        Field::Pause(Some(pause)) => format!("paused: {}", line(&pause.reason)),
+        Field::Pause(None) => "resumed".to_owned(),
     }
 }

@@ -18,14 +18,15 @@ mod issues;
 mod log;
 mod notify;
 mod output;
+mod pause;
 mod plan;
 mod render;
 mod rounds;
 mod run;
 mod status;
 mod tick;
+mod ui;
 #[cfg(feature = "watch")]
 mod watch;
-mod ui;
 
 pub use doors::{main, run_line};

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use comfy_table::{ContentArrangement, Table, presets};
 
 use super::output::{line, multiline};
+use crate::app::pause::PauseView;
 use crate::app::view::IssueView;
 use crate::model::issue::Millis;
 
@@ -91,6 +92,10 @@ pub fn issue_block(issue: &IssueView) -> String {
     if let Some(claim) = &issue.claim {
         let until = moment(claim.expires_at);
         field("held by", &format!("{} until {until}, fencing number {}", claim.actor, claim.epoch));
+    }
+    if let Some(pause) = &issue.paused {
+        let PauseView { scope, by, at, reason } = pause;
+        field("paused", &format!("{scope} by {by} since {}: {reason}", moment(*at)));
     }
     field("blocked by", &issue.blocked_by.join(" "));
     let blocks: Vec<&str> =

@@ -69,6 +69,7 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
     let (end, view) = ended?;
     let (word, code) = match end {
         End::Final => ("final", 0),
+        End::Human if view.paused.is_some() => ("paused", 11),
         End::Human => ("waiting for a human", 11),
         End::Stuck => ("stuck", 12),
         End::Interrupted => ("stopped", 130),
@@ -89,6 +90,9 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
         }
         End::Human => {
             context.line(&format!("  {}", line(&view.next)));
+            if let Some(paused) = &view.paused {
+                context.line(&format!("  roundgate resume {}", paused.scope));
+            }
             let asked = asks::list(&session, Some(&view.root), false)?;
             asked.iter().for_each(|ask| context.line(&format!("  roundgate asks show {}", ask.id)));
             if let (true, Some(waiting)) = (asked.is_empty(), &view.waiting_on) {

@@ -5,6 +5,7 @@ use clap::Args;
 use super::context::Context;
 use super::notify::undelivered_line;
 use super::output::line;
+use super::pause::paused_line;
 use super::render::moment;
 use crate::app::AppError;
 use crate::app::status::{self, RootStatus};
@@ -72,6 +73,7 @@ fn print(context: &Context, root: &RootStatus) {
             line(&scope.title)
         ));
     }
+    root.paused.iter().for_each(|pause| context.line(&format!("  {}", paused_line(pause))));
     for held in &root.held {
         context.line(&format!(
             "  {} is held by {} until {}",

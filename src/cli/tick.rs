@@ -167,6 +167,7 @@ fn print(context: &Context, view: &TickView, dry_run: bool) {
                 context.line(&format!("  {:<11} {}", primitive.primitive, line(&primitive.text)));
             }
         }
+        None if view.paused.is_some() => context.line(&format!("{}: paused", view.root)),
         None => context.line(&format!("{}: {}", view.root, view.decision)),
     }
     if let (Some(state), Some(round), Some(max)) = (&view.state, view.round, view.max_rounds) {

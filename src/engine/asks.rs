@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::decision::Cause;
 use super::forge::Forge;
 use crate::model::act::answer::{ABANDON, EXTRA_ROUND};
+use crate::model::act::assign;
 use crate::model::act::verdict::topic;
+use crate::model::duty::Duty;
 use crate::model::gate;
 use crate::model::graph::Ix;
 use crate::model::id::IssueId;
@@ -52,6 +54,12 @@ impl AskNode {
 fn node(forge: &mut Forge<'_>, title: String, body: String, priority: Priority) -> Issue {
     let tags = Tags::new().with(PROTOCOL).with(Kind::Ask.tag()).with("ctx:human").with(ACTOR_USER);
     Issue { body, priority, ..Issue::new(forge.id(), shortened(&title, 200), tags, forge.now) }
+}
+
+/// The ask with what the issues at and above the one it is about want of their asks.
+fn assigned(snapshot: &Snapshot, about: Option<Ix>, ask: Ask, forge: &Forge<'_>) -> Ask {
+    let duty = assign::duty(&assign::wanted(snapshot, about), &ask, forge.now);
+    Ask { duty, ..ask }
 }
 
 fn choice(id: &str, label: &str, effect: String) -> Choice {
@@ -160,7 +168,9 @@ pub fn rounds(
         evidence,
         choices,
         answer: None,
+        duty: None,
     };
+    let record = assigned(snapshot, Some(ix), record, forge);
     Some(AskNode { issue: node, record, parent: Some(round.review.clone()) })
 }
 
@@ -207,8 +217,12 @@ pub fn handoff(
             ),
         ],
         answer: None,
+        duty: None,
     };
-    Some((node, record))
+    let record = assigned(snapshot, Some(scope), record, forge);
+    let held = record.duty.unwrap_or_else(|| Duty::since(forge.now));
+    let duty = Some(Duty { assignee: Some(answer.by.clone()), ..held });
+    Some((node, Ask { duty, ..record }))
 }
 
 /// The ask for a failure that no policy takes care of.
@@ -236,7 +250,9 @@ pub fn failure(snapshot: &Snapshot, failed: Ix, forge: &mut Forge<'_>) -> AskNod
             choice("skip", "Go on without it", format!("it is let go; {}", releases(snapshot, failed))),
         ],
         answer: None,
+        duty: None,
     };
+    let record = assigned(snapshot, Some(failed), record, forge);
     AskNode { issue: node, record, parent: graph.parent(failed).map(|p| graph.id(p).clone()) }
 }
 
@@ -274,6 +290,8 @@ pub fn steps(snapshot: &Snapshot, ix: Ix, forge: &mut Forge<'_>) -> AskNode {
             give_up,
         ],
         answer: None,
+        duty: None,
     };
+    let record = assigned(snapshot, Some(ix), record, forge);
     AskNode { issue: node, record, parent: Some(issue.id.clone()) }
 }

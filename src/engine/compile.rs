@@ -2,7 +2,7 @@
 
 use super::decision::Transition;
 use super::forge::Forge;
-use super::{answers, asks, review_gated};
+use super::{answers, asks, duties, review_gated};
 use crate::model::issue::Outcome;
 use crate::model::primitive::Primitive;
 use crate::model::snapshot::Snapshot;
@@ -40,6 +40,9 @@ pub fn compile(
         Transition::Retry { ask } => answers::retry(snapshot, ask, forge),
         Transition::Skip { ask } => answers::skip(snapshot, ask),
         Transition::Settle { ask } => answers::settle(snapshot, ask),
+        Transition::Moot { ask } => duties::close_as_moot(snapshot, ask),
+        Transition::TimeOut { ask } => duties::answer_for_nobody(snapshot, ask, forge.now),
+        Transition::Remind { ask } => duties::remind(snapshot, ask, forge.now),
         Transition::Reclaim { issue } => Some(vec![Primitive::Release { id: issue.clone(), lost: true }]),
         Transition::RollUp { issue } => Some(vec![Primitive::Close {
             id: issue.clone(),

@@ -1,10 +1,12 @@
-//! Which transition a root wants next. The order is total: answers, reclaims, verdicts and failed
-//! rounds (innermost first), failures, opening rounds, roll-up; within one class by priority, age, id.
+//! Which transition a root wants next. The order is total: answers, questions that went away and those
+//! that nobody answered in time, reclaims, verdicts and failed rounds (innermost first), failures, opening
+//! rounds, roll-up, reminders; within one class by priority, age, id.
 
 use std::cmp::Reverse;
 
 use super::answers;
 use super::decision::{Decision, Transition};
+use super::duties;
 use super::failures;
 use super::review_gated;
 use super::waiting;
@@ -17,11 +19,14 @@ use crate::model::snapshot::Snapshot;
 /// What comes next for the tree of `root`.
 pub fn decide(snapshot: &Snapshot, root: Ix, now: Millis, defaults: &Bounds) -> Decision {
     let transition = answered(snapshot, root)
+        .or_else(|| duties::moot(snapshot, root))
+        .or_else(|| duties::timed_out(snapshot, root, now))
         .or_else(|| lapsed(snapshot, root, now))
         .or_else(|| judged(snapshot, root))
         .or_else(|| failures::uncovered(snapshot, root, defaults))
         .or_else(|| first(snapshot, List::Opening, root, |ix| review_gated::opening(snapshot, ix)))
-        .or_else(|| first(snapshot, List::RollUp, root, |ix| Some(roll_up(snapshot, ix))));
+        .or_else(|| first(snapshot, List::RollUp, root, |ix| Some(roll_up(snapshot, ix))))
+        .or_else(|| duties::reminder(snapshot, root, now));
     if let Some(transition) = transition {
         return Decision::Act(transition);
     }

@@ -146,6 +146,21 @@ pub enum Transition {
         /// The ask.
         ask: IssueId,
     },
+    /// What a human was asked about has gone away.
+    Moot {
+        /// The ask.
+        ask: IssueId,
+    },
+    /// Nobody answered in time: the default is the answer.
+    TimeOut {
+        /// The ask.
+        ask: IssueId,
+    },
+    /// Somebody is reminded of an ask.
+    Remind {
+        /// The ask.
+        ask: IssueId,
+    },
     /// A lease ran out.
     Reclaim {
         /// The issue it was for.
@@ -181,6 +196,9 @@ impl Transition {
             Transition::Retry { .. } => "retry",
             Transition::Skip { .. } => "skip",
             Transition::Settle { .. } => "settle",
+            Transition::Moot { .. } => "moot",
+            Transition::TimeOut { .. } => "time_out",
+            Transition::Remind { .. } => "remind",
             Transition::Reclaim { .. } => "reclaim",
             Transition::RollUp { .. } => "roll_up",
             Transition::Finish { .. } => "finish",
@@ -201,7 +219,10 @@ impl Transition {
             | Transition::Abandon { ask }
             | Transition::Retry { ask }
             | Transition::Skip { ask }
-            | Transition::Settle { ask } => ask,
+            | Transition::Settle { ask }
+            | Transition::Moot { ask }
+            | Transition::TimeOut { ask }
+            | Transition::Remind { ask } => ask,
             Transition::EscalateFailure { issue }
             | Transition::EscalateSteps { issue }
             | Transition::Reclaim { issue }

@@ -6,6 +6,7 @@ mod asks;
 mod compile;
 mod decide;
 mod decision;
+mod duties;
 mod failures;
 mod forge;
 mod pass;

@@ -210,6 +210,21 @@ impl Pass<'_> {
             Transition::Settle { ask } => {
                 (format!("{name} is answered"), self.answered(ask), self.released(ask))
             }
+            Transition::Moot { .. } => (
+                format!("{name} is asked about no more"),
+                "What was asked about it has gone away.".to_owned(),
+                self.released(&subject),
+            ),
+            Transition::TimeOut { .. } => (
+                format!("{name} is decided"),
+                "Nobody answered in time, so what was named for that is chosen.".to_owned(),
+                String::new(),
+            ),
+            Transition::Remind { .. } => (
+                format!("{name} still needs a decision"),
+                "Somebody is reminded of the question.".to_owned(),
+                String::new(),
+            ),
             Transition::Reclaim { .. } => (
                 format!("{name} is free again"),
                 "Whoever worked on it was not heard of in time.".to_owned(),

@@ -10,12 +10,13 @@ use crate::model::issue::Millis;
 use crate::model::snapshot::Snapshot;
 
 /// The roots that a tick may have something to do for, by id: those with an open container, scope or
-/// ask, a lease that ran out, or an end that is not put away yet.
+/// ask, a question that went away, a lease that ran out, or an end that is not put away yet.
 pub fn roots_to_move(snapshot: &Snapshot, now: Millis) -> BTreeSet<IssueId> {
     let graph = snapshot.graph();
     let mut roots: BTreeSet<IssueId> = snapshot.roots_on(List::Driven).into_iter().collect();
     let lapsed = snapshot.listed(List::Held, None).due_by(now).all().into_iter();
     roots.extend(lapsed.map(|ix| graph.id(graph.root(ix)).clone()));
+    roots.extend(snapshot.roots_on(List::Moot));
     let ended = snapshot.roots_on(List::ToFinish).into_iter().filter(|id| !roots.contains(id));
     let ended: Vec<IssueId> =
         ended.filter(|id| graph.ix(id).is_some_and(|root| to_be_finished(snapshot, root))).collect();

@@ -11,7 +11,7 @@ use crate::model::snapshot::Snapshot;
 use crate::model::waits::{Event, Waits};
 
 /// Who must move for the tree of `root`: workers first, since they need nobody; then what is stuck, since
-/// nobody else will say so; then humans.
+/// nobody else will say so; then humans, first of all whoever resumes a paused root.
 pub fn who_moves(snapshot: &Snapshot, root: Ix) -> Decision {
     if let Some(waiting) = worker(snapshot, root) {
         return Decision::Wait(waiting);
@@ -19,7 +19,11 @@ pub fn who_moves(snapshot: &Snapshot, root: Ix) -> Decision {
     if let Some((scope, why)) = contradictions(snapshot, root).into_iter().next() {
         return Decision::Stuck(format!("{scope}: {why}"));
     }
-    if let Some(waiting) = human(snapshot, root).or_else(|| elsewhere(snapshot, root)) {
+    let waiting = paused(snapshot, root, Some(root))
+        .or_else(|| human(snapshot, root))
+        .or_else(|| paused(snapshot, root, None))
+        .or_else(|| elsewhere(snapshot, root));
+    if let Some(waiting) = waiting {
         return Decision::Wait(waiting);
     }
     Decision::Stuck(match circle(snapshot, root) {
@@ -80,6 +84,16 @@ fn for_worker(snapshot: &Snapshot, ix: Ix) -> Waiting {
         None => format!("{work} to take {}", issue.id),
     };
     Waiting { actor, issue: issue.id.clone(), what }
+}
+
+/// Nothing starts below this one, or the first in the tree that is paused, until somebody resumes it.
+fn paused(snapshot: &Snapshot, root: Ix, only: Option<Ix>) -> Option<Waiting> {
+    let wanted = |ix: Ix| only.is_none_or(|only| only == ix);
+    let ix = snapshot.listed(List::Paused, Some(root)).first(wanted)?;
+    let issue = snapshot.graph().issue(ix);
+    let pause = issue.pause.as_ref()?;
+    let what = format!("somebody to resume {}, which {} paused: {}", issue.id, pause.by, pause.reason);
+    Some(Waiting { actor: Actor::Human, issue: issue.id.clone(), what })
 }
 
 fn human(snapshot: &Snapshot, root: Ix) -> Option<Waiting> {

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use thiserror::Error;
 
 use super::change::{Change, Field};
+use super::duty::Duty;
 use super::graph::{Edge, EdgeKind, Graph, Ix};
 use super::id::{Actor, IssueId};
 use super::issue::{Claim, Issue, Millis, Outcome, State};
@@ -203,6 +204,17 @@ fn facts(snapshot: &Snapshot, primitive: &Primitive, author: &Author) -> Result<
             let ask = snapshot.ask(id).ok_or_else(|| ApplyError::NoAsk(id.clone()))?;
             let before = ask.answer.clone().map(Box::new);
             one(Change::AnswerSet { id: id.clone(), before, after: answer.clone() })
+        }
+        Primitive::SetDuty { id, duty } => {
+            let ask = snapshot.ask(id).ok_or_else(|| ApplyError::NoAsk(id.clone()))?;
+            let before = ask.duty.clone().map(Box::new);
+            one(Change::DutySet { id: id.clone(), before, after: duty.clone() })
+        }
+        Primitive::Remind { id, reminder } => {
+            let ask = snapshot.ask(id).ok_or_else(|| ApplyError::NoAsk(id.clone()))?;
+            let duty = ask.duty.clone().unwrap_or_else(|| Duty::since(author.at));
+            let duty = Box::new(Duty { reminder: Some(*reminder), ..duty });
+            one(Change::AskReminded { id: id.clone(), duty })
         }
         Primitive::SetPlan { plan } => {
             find(snapshot, &plan.root)?;

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::compaction::Compaction;
 use super::document::DocumentEdit;
+use super::duty::Duty;
 use super::graph::Edge;
 use super::id::{Actor, IssueId};
-use super::issue::{Issue, Millis, Policy, Priority, State, Work};
+use super::issue::{Issue, Millis, Pause, Policy, Priority, State, Work};
 use super::operation::Operation;
 use super::record::{Annotation, Answer, Ask, Heartbeat, Notice, NoticeEnd, PlanRecord, Post, Round, Scope};
 use super::tag::Tags;
@@ -40,6 +41,8 @@ pub enum Field {
     Work(Work),
     /// The plan's name for it.
     Key(Option<String>),
+    /// Who paused it, while it is paused.
+    Pause(Option<Pause>),
 }
 
 impl Field {
@@ -57,6 +60,7 @@ impl Field {
             Field::Policy(_) => Field::Policy(issue.policy.clone()),
             Field::Work(_) => Field::Work(issue.work.clone()),
             Field::Key(_) => Field::Key(issue.key.clone()),
+            Field::Pause(_) => Field::Pause(issue.pause.clone()),
         }
     }
 
@@ -74,6 +78,7 @@ impl Field {
             Field::Policy(policy) => issue.policy = policy,
             Field::Work(work) => issue.work = work,
             Field::Key(key) => issue.key = key,
+            Field::Pause(pause) => issue.pause = pause,
         }
     }
 }
@@ -149,6 +154,22 @@ pub enum Change {
         before: Option<Box<Answer>>,
         /// The answer from now on.
         after: Option<Box<Answer>>,
+    },
+    /// Who is to answer an ask, or by when, is another from now on.
+    DutySet {
+        /// Which ask.
+        id: IssueId,
+        /// What was so until now.
+        before: Option<Box<Duty>>,
+        /// What is so from now on.
+        after: Option<Box<Duty>>,
+    },
+    /// Somebody is reminded of an ask: whoever sends notices takes it up from here.
+    AskReminded {
+        /// Which ask.
+        id: IssueId,
+        /// Who is to answer, and the reminder.
+        duty: Box<Duty>,
     },
     /// A plan was applied to a root.
     PlanSet {
@@ -240,6 +261,8 @@ impl Change {
             Change::RoundSet { .. } => "round_set",
             Change::AskOpened { .. } => "ask_opened",
             Change::AnswerSet { .. } => "answer_set",
+            Change::DutySet { .. } => "duty_set",
+            Change::AskReminded { .. } => "ask_reminded",
             Change::PlanSet { .. } => "plan_set",
             Change::RootFinished { .. } => "root_finished",
             Change::HeartbeatSet { .. } => "heartbeat_set",
@@ -267,6 +290,8 @@ impl Change {
             Change::IssueChanged { id, .. }
             | Change::ParentSet { id, .. }
             | Change::AnswerSet { id, .. }
+            | Change::DutySet { id, .. }
+            | Change::AskReminded { id, .. }
             | Change::RootFinished { id, .. }
             | Change::IdReserved { id } => Some(id),
             Change::EdgeAdded { edge } | Change::EdgeRemoved { edge } => Some(&edge.to),

@@ -29,6 +29,7 @@ pub fn thin(change: &Change) -> Option<Change> {
         Change::ScopeSet { before, .. } => *before = None,
         Change::RoundSet { before, .. } => *before = None,
         Change::AnswerSet { before, .. } => *before = None,
+        Change::DutySet { before, .. } => *before = None,
         Change::PlanSet { before, .. } => *before = None,
         Change::HeartbeatSet { before, .. } => *before = None,
         Change::DocumentSet { edit } => edit.forget_before(),

@@ -56,11 +56,15 @@ pub enum List {
     Clocked,
     /// One of them is enabled.
     Beating,
+    /// Somebody paused it, and it is not settled.
+    Paused,
+    /// An open question that went away: what it is about was let go.
+    Moot,
 }
 
 impl List {
     /// Every list.
-    pub const ALL: [List; 19] = [
+    pub const ALL: [List; 21] = [
         List::Ready,
         List::Held,
         List::Asking,
@@ -80,6 +84,8 @@ impl List {
         List::ToFinish,
         List::Clocked,
         List::Beating,
+        List::Paused,
+        List::Moot,
     ];
 
     /// The list's bit in [`Lists`].
@@ -156,6 +162,10 @@ impl List {
             }
             List::Clocked => !snapshot.heartbeats_at(&issue.id).is_empty(),
             List::Beating => snapshot.heartbeats_at(&issue.id).iter().any(Heartbeat::enabled),
+            List::Moot => {
+                not_closed && standing.let_go && issue.tags.ask() && snapshot.ask(&issue.id).is_some()
+            }
+            List::Paused => issue.pause.is_some() && (not_closed || !standing.resolved),
         }
     }
 
@@ -164,8 +174,12 @@ impl List {
         let relation = snapshot.relation();
         let ended = || relation.let_go(ix) || relation.finished(ix);
         match self {
-            List::Ready | List::Opening | List::RollUp | List::ByHand => !relation.blocked(ix) && !ended(),
-            List::Answered | List::StepsLost | List::OpenScope | List::Judged => !ended(),
+            List::Ready | List::Opening | List::RollUp | List::ByHand => {
+                !relation.blocked(ix) && !relation.paused(ix) && !ended()
+            }
+            List::StepsLost | List::Judged => !relation.paused(ix) && !ended(),
+            List::Failed | List::Moot => !relation.paused(ix),
+            List::Answered | List::OpenScope => !ended(),
             List::Stranded => relation.finished(ix),
             _ => true,
         }
@@ -210,8 +224,20 @@ pub fn derived(snapshot: &Snapshot, ix: Ix) -> Derived {
         priority: graph.issue(ix).priority,
         standing: *graph.standing(ix),
         lists: Lists::of(snapshot, ix),
-        due: graph.issue(ix).state.claim().map(|claim| claim.expires_at),
+        due: due(snapshot, ix),
     }
+}
+
+/// When there is something to do about an issue: its lease ends, or somebody is to be reminded of it, or
+/// nobody has answered it in time.
+fn due(snapshot: &Snapshot, ix: Ix) -> Option<Millis> {
+    let issue = snapshot.graph().issue(ix);
+    if let Some(claim) = issue.state.claim() {
+        return Some(claim.expires_at);
+    }
+    let asking = !issue.state.closed() && issue.tags.ask();
+    let ask = asking.then(|| snapshot.ask(&issue.id)).flatten().filter(|ask| ask.answer.is_none())?;
+    ask.duty.as_ref()?.next()
 }
 
 /// The place of an issue, so many levels down, in a list.
@@ -246,7 +272,7 @@ impl<'s> Listed<'s> {
         Listed { snapshot, list, root, below: top.filter(|_| top != root), due_by: None }
     }
 
-    /// Only leases that end by then.
+    /// Only leases that end by then, and asks of which something is due.
     pub fn due_by(self, at: Millis) -> Self {
         Listed { due_by: Some(at), ..self }
     }
@@ -341,9 +367,8 @@ impl<'s> Listed<'s> {
     }
 
     fn takes(&self, ix: Ix) -> bool {
-        let due = |ix: Ix| self.snapshot.graph().issue(ix).state.claim().map(|claim| claim.expires_at);
         self.below.is_none_or(|top| self.snapshot.graph().at_or_below(ix, top))
-            && self.due_by.is_none_or(|by| due(ix).is_some_and(|due| due <= by))
+            && self.due_by.is_none_or(|by| due(self.snapshot, ix).is_some_and(|due| due <= by))
             && self.list.has(self.snapshot, ix)
     }
 }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::duty::AskPolicy;
 use super::id::{Actor, IssueId};
 use super::tag::Tags;
 
@@ -243,6 +244,20 @@ pub struct Policy {
     /// Lost or failed steps that are tried again before a human is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_retries: Option<u32>,
+    /// Who is to answer the asks in it, and by when.
+    #[serde(default, skip_serializing_if = "AskPolicy::is_empty")]
+    pub ask: AskPolicy,
+}
+
+/// Nothing new starts at or below a paused issue, and what runs may finish.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pause {
+    /// Who paused it.
+    pub by: Actor,
+    /// When.
+    pub at: Millis,
+    /// Why.
+    pub reason: String,
 }
 
 /// What a worker needs to know beyond title and body.
@@ -304,6 +319,9 @@ pub struct Issue {
     /// The stable name a plan gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// Who paused it, while it is paused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause: Option<Pause>,
 }
 
 impl Issue {
@@ -325,6 +343,7 @@ impl Issue {
             policy: Policy::default(),
             work: Work::default(),
             key: None,
+            pause: None,
         }
     }
 

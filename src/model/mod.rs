@@ -5,6 +5,7 @@ pub mod apply;
 pub mod change;
 pub mod compaction;
 pub mod document;
+pub mod duty;
 pub mod frontier;
 pub mod gate;
 pub mod graph;

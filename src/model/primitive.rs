@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::change::Field;
 use super::document::DocumentEdit;
+use super::duty::{Duty, Reminder};
 use super::id::{Actor, IssueId};
 use super::issue::{Claim, Issue, Outcome};
 use super::record::{
@@ -124,6 +125,20 @@ pub enum Primitive {
         /// The answer.
         answer: Option<Box<Answer>>,
     },
+    /// Records who is to answer an ask, and by when.
+    SetDuty {
+        /// The ask.
+        id: IssueId,
+        /// The record.
+        duty: Option<Box<Duty>>,
+    },
+    /// Records that somebody is reminded of an ask.
+    Remind {
+        /// The ask.
+        id: IssueId,
+        /// The reminder.
+        reminder: Reminder,
+    },
     /// Records a plan.
     SetPlan {
         /// The record.
@@ -212,6 +227,8 @@ impl Primitive {
             | Primitive::SetRound { .. }
             | Primitive::OpenAsk { .. }
             | Primitive::SetAnswer { .. }
+            | Primitive::SetDuty { .. }
+            | Primitive::Remind { .. }
             | Primitive::SetPlan { .. }
             | Primitive::FinishRoot { .. }
             | Primitive::SetHeartbeat { .. }

@@ -3,7 +3,7 @@
 use super::frontier::List;
 use super::graph::Ix;
 use super::id::{Actor, IssueId};
-use super::issue::{Millis, Outcome, State};
+use super::issue::{Millis, Outcome, Pause, State};
 use super::snapshot::Snapshot;
 use super::tag::FLOW_REVIEW;
 
@@ -36,6 +36,13 @@ pub enum Hindrance {
     WaitsForTick,
     /// It was judged, and the next tick acts on the verdict.
     Judged,
+    /// It or something above it is paused.
+    Paused {
+        /// What is paused.
+        scope: IssueId,
+        /// Who paused it, when and why.
+        pause: Pause,
+    },
 }
 
 impl Hindrance {
@@ -50,6 +57,7 @@ impl Hindrance {
             Hindrance::Finished => "finished",
             Hindrance::WaitsForTick => "waits_for_tick",
             Hindrance::Judged => "verdict_recorded",
+            Hindrance::Paused { .. } => "paused",
         }
     }
 
@@ -58,6 +66,7 @@ impl Hindrance {
         match self {
             Hindrance::Blocked { blocker, .. } => Some(blocker),
             Hindrance::UnresolvedChild(child) => Some(child),
+            Hindrance::Paused { scope, .. } => Some(scope),
             _ => None,
         }
     }
@@ -77,6 +86,9 @@ impl Hindrance {
                 "its policy has not opened it yet; a tick does once nothing else is in its way".to_owned()
             }
             Hindrance::Judged => "its verdict is recorded; the next tick acts on it".to_owned(),
+            Hindrance::Paused { scope, pause } => {
+                format!("{} paused {scope}: {}", pause.by, pause.reason)
+            }
         }
     }
 }
@@ -111,6 +123,11 @@ pub fn hindrances(snapshot: &Snapshot, ix: Ix) -> Vec<Hindrance> {
     if judged(snapshot, ix) {
         found.push(Hindrance::Judged);
     }
+    found.extend(
+        relation
+            .pauses(ix)
+            .map(|(at, pause)| Hindrance::Paused { scope: graph.id(at).clone(), pause: pause.clone() }),
+    );
     found
 }
 

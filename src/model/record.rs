@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::duty::Duty;
 use super::id::{Actor, IssueId};
 use super::issue::Millis;
 
@@ -226,6 +227,9 @@ pub struct Ask {
     pub choices: Vec<Choice>,
     /// What was answered.
     pub answer: Option<Answer>,
+    /// Who is to answer, by when, and what happens should nobody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duty: Option<Duty>,
 }
 
 /// How the workers of a role are started.

@@ -320,6 +320,26 @@ pub enum Refusal {
     /// It was due once, and that is over.
     #[error("{0} was to be due once, and that moment is over")]
     MomentOver(HeartbeatId),
+    /// A default that a human must choose.
+    #[error(
+        "{0:?} is never chosen by itself: a default is {choices}, or a choice of a plain question",
+        choices = super::act::assign::BY_TIMEOUT.join(", ")
+    )]
+    NotByTimeout(String),
+    /// What an ask wants is set by assigning it.
+    #[error("{0} is an ask: who is to answer, and by when, is said by assigning it")]
+    AskIsAssigned(IssueId),
+    /// Who pauses says why.
+    #[error("pausing {0} needs a reason")]
+    PauseNeedsReason(IssueId),
+    /// There is nothing that a pause would keep from starting.
+    #[error("{id} is {found}: there is nothing to pause")]
+    NothingToPause {
+        /// The issue.
+        id: IssueId,
+        /// What it is.
+        found: &'static str,
+    },
     /// The stored rounds and the graph contradict each other.
     #[error("{scope} is stuck: {why}")]
     Stuck {
@@ -356,6 +376,8 @@ impl Refusal {
             | Refusal::ChoiceOption { .. }
             | Refusal::OutOfRange { .. }
             | Refusal::SkipNeedsReason(_)
+            | Refusal::PauseNeedsReason(_)
+            | Refusal::NotByTimeout(_)
             | Refusal::BadPacket(_) => Class::Invalid,
             Refusal::HeldBy { .. }
             | Refusal::NotHolder { .. }

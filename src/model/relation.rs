@@ -5,7 +5,7 @@
 //! ancestors and is looked up on the way.
 
 use super::graph::{Graph, Ix};
-use super::issue::Outcome;
+use super::issue::{Outcome, Pause};
 use super::tag::IMPORT_OPEN_BELOW_CLOSED;
 
 /// What holds of the nodes of a graph.
@@ -33,6 +33,17 @@ impl<'g> Relation<'g> {
     /// Something unresolved blocks n or an ancestor of n.
     pub fn blocked(&self, ix: Ix) -> bool {
         self.graph.self_and_ancestors(ix).any(|at| self.graph.standing(at).open_blockers > 0)
+    }
+
+    /// n or an ancestor of n is paused: nothing starts there, and what runs may finish.
+    pub fn paused(&self, ix: Ix) -> bool {
+        self.pauses(ix).next().is_some()
+    }
+
+    /// The paused issues at or above n, nearest first.
+    pub fn pauses(&self, ix: Ix) -> impl Iterator<Item = (Ix, &'g Pause)> + use<'g> {
+        let graph = self.graph;
+        graph.self_and_ancestors(ix).filter_map(move |at| Some((at, graph.issue(at).pause.as_ref()?)))
     }
 
     /// An ancestor is closed with anything but `expanded`, or let go: nothing starts below it. Work that

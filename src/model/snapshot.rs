@@ -13,8 +13,9 @@ mod restore;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::change::Change;
+use super::change::{Change, Field};
 use super::document::Documents;
+use super::duty::Duty;
 use super::frontier::{List, Listed};
 use super::graph::{Edge, Graph, Ix};
 use super::id::IssueId;
@@ -238,6 +239,9 @@ impl Snapshot {
             }
             Change::IssueChanged { id, after, .. } => {
                 self.edited(id, at, |issue| after.iter().for_each(|field| field.put(issue)));
+                if after.iter().any(|field| matches!(field, Field::Pause(_))) {
+                    self.graph.touch_unsettled(id);
+                }
             }
             Change::ParentSet { id, after, .. } => {
                 self.edited(id, at, |_| ());
@@ -269,6 +273,8 @@ impl Snapshot {
                 }
                 self.graph.touch_id(id);
             }
+            Change::DutySet { id, after, .. } => self.set_duty(id, after.as_deref().cloned()),
+            Change::AskReminded { id, duty } => self.set_duty(id, Some(duty.as_ref().clone())),
             Change::PlanSet { after, .. } => {
                 self.plans.put(&after.root, after.as_ref().clone());
             }
@@ -282,6 +288,13 @@ impl Snapshot {
             Change::DocumentSet { edit } => self.set_document(edit),
             Change::DocumentRemoved { root, ui_id, hidden } => self.remove_document(root, ui_id, *hidden),
         }
+    }
+
+    fn set_duty(&mut self, id: &IssueId, duty: Option<Duty>) {
+        if let Some(ask) = self.ask(id).cloned() {
+            self.asks.put(id, Ask { duty, ..ask });
+        }
+        self.graph.touch_id(id);
     }
 
     fn set_scope(&mut self, scope: &Scope) {

@@ -34,7 +34,7 @@ pub struct Derived {
     pub standing: Standing,
     /// The lists it is on.
     pub lists: Lists,
-    /// When its lease ends, where somebody holds it.
+    /// When its lease ends, where somebody holds it; when something is due of an open ask.
     pub due: Option<Millis>,
 }
 

@@ -6,6 +6,7 @@
 mod asks;
 mod bare;
 mod documents;
+mod duties;
 mod exits;
 mod gated;
 mod heartbeats;
@@ -14,6 +15,7 @@ mod left_open;
 mod lost_store;
 mod notify;
 mod output;
+mod pauses;
 mod questions;
 mod reading;
 mod stage;

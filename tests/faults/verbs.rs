@@ -12,7 +12,7 @@ fn tick(root: String) -> Line {
     Line::of(format!("tick --root {root}"))
 }
 
-pub const VERBS: [Verb; 51] = [
+pub const VERBS: [Verb; 57] = [
     ("issues create", |bench| {
         let parent = bench.issue("Parent");
         Line::of(format!("issues create Child --parent {parent} --body words --tag free"))
@@ -88,6 +88,15 @@ pub const VERBS: [Verb; 51] = [
         line.words.push("VERDICT: needs_work too short".to_owned());
         line
     }),
+    ("pause", |bench| {
+        let root = bench.opened(3);
+        Line::of(format!("pause {root} --reason so"))
+    }),
+    ("resume", |bench| {
+        let root = bench.opened(3);
+        bench.run(format!("pause {root} --reason so"));
+        Line::of(format!("resume {root}"))
+    }),
     ("rounds open", |bench| Line::of(format!("rounds open {}", bench.issue("Scope")))),
     ("rounds verdict", |bench| {
         bench.attempted(3);
@@ -105,6 +114,27 @@ pub const VERBS: [Verb; 51] = [
     ("answer --withdraw", |bench| {
         bench.answered("accept");
         Line::of(format!("answer {} --withdraw", bench.ask()))
+    }),
+    ("asks assign", |bench| {
+        bench.escalated();
+        Line::of(format!("asks assign {} --to hugh --due 2d --timeout 7d --default accept", bench.ask()))
+    }),
+    ("tick: remind", |bench| {
+        let root = bench.escalated();
+        bench.run(format!("asks assign {} --due 1h", bench.ask()));
+        tick(root).later(LATER)
+    }),
+    ("tick: time_out", |bench| {
+        let root = bench.escalated();
+        bench.run(format!("asks assign {} --timeout 1h --default accept", bench.ask()));
+        tick(root).later(LATER)
+    }),
+    ("tick: moot", |bench| {
+        let root = bench.id("issues create Root --tag kind:root");
+        let work = bench.id(format!("issues create Work --parent {root}"));
+        bench.id(format!("issues create Which? --parent {work} --tag kind:ask"));
+        bench.run(format!("issues close {work} --outcome skipped --reason moot"));
+        tick(root)
     }),
     ("tick: open_round", |bench| tick(bench.scope(3).0)),
     ("tick: adopt_round", |bench| {

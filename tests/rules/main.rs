@@ -5,9 +5,11 @@
 mod asks;
 mod cases;
 mod claims;
+mod duties;
 mod edges;
 mod life_cycle;
 mod loopholes;
+mod pauses;
 mod properties;
 mod relation;
 mod stage;

@@ -43,6 +43,7 @@ fn issue(number: usize, state: u8, ask: bool, imported: bool) -> Issue {
         policy: Default::default(),
         work: Default::default(),
         key: None,
+        pause: None,
     }
 }
 

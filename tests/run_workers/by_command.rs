@@ -119,3 +119,22 @@ fn a_worker_cannot_judge_its_own_attempt() {
     world.run(0);
     assert_eq!(world.lines("code"), ["5"], "{:?}", world.lines("refused"));
 }
+
+#[test]
+fn a_pause_during_a_step_lets_the_step_finish_and_starts_nothing_new() {
+    let script = r#"
+        [ $role = review ] && pass
+        "$BIN" pause "$ROUNDGATE_ROOT" --reason "the disk is full" >/dev/null || exit 9
+        success"#;
+    let world = world(script, "");
+    let said = world.run(11);
+    assert!(said.stdout.contains("paused") && said.stdout.contains("roundgate resume rg-"), "{said:#?}");
+    assert_eq!(steps(&world), ["a attempt 1"]);
+    let attempt = issue(&world, "Attempt 1: Goal a");
+    assert_eq!((attempt.state.outcome(), attempt.failed_steps), (Some(Outcome::Success), 0));
+    assert!(world.run(11).stdout.contains("the disk is full"));
+    let root = issue(&world, "The root").id.to_string();
+    assert_eq!(world.says(&["resume", &root]).code, Some(0));
+    world.run(0);
+    assert_eq!(steps(&world), ["a attempt 1", "a review 1"]);
+}

@@ -275,6 +275,7 @@ impl Stage {
                 step_retries: node.step_retries,
                 allow_self_review: node.self_review,
                 max_review_rounds_posted: None,
+                ask: Default::default(),
             },
             choices: node.choices.clone(),
             ..Default::default()

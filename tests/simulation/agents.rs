@@ -39,7 +39,7 @@ impl World {
             return;
         }
         self.budget -= 1;
-        match self.rng.u8(0..29) {
+        match self.rng.u8(0..31) {
             0 => self.add_edge(),
             1 => {
                 let id = self.any_id();
@@ -98,6 +98,7 @@ impl World {
             19 => self.fence(),
             25 | 26 => self.keep_a_clock(),
             27 | 28 => drop(self.tangle()),
+            29 | 30 => self.pause_or_resume(),
             _ => {
                 let ix = self.any();
                 self.claim(ix);
@@ -217,6 +218,7 @@ impl World {
         let id = self.snapshot.graph().id(ix).clone();
         let wish = claim::Wish { actor: self.actor(), now: self.now, lease: 5_000, runner: None };
         let unopened = readiness::waits_for_tick(&self.snapshot, ix);
+        let (free, paused) = (self.is_open(ix), self.snapshot.relation().paused(ix));
         let act = if self.fault == Some(Fault::NoUnopenedGuard) && unopened {
             let open = self.snapshot.graph().issue(ix).state == State::Open;
             let claim = Claim {
@@ -227,10 +229,15 @@ impl World {
                 worker: None,
             };
             if open { Ok(vec![Primitive::Claim { id, claim }]) } else { return }
+        } else if self.fault == Some(Fault::NoPauseGuard) && paused {
+            claim::claim(&self.unpaused(), &id, &wish)
         } else {
             claim::claim(&self.snapshot, &id, &wish)
         };
-        self.act(act);
+        let about = self.snapshot.graph().id(ix).clone();
+        if self.act(act) && free && paused {
+            self.broken = Some(format!("{about} was claimed while it was paused"));
+        }
     }
 
     pub fn close(&mut self, id: &IssueId, outcome: Outcome, cascade: bool) -> bool {
@@ -345,6 +352,9 @@ impl World {
     pub fn human(&mut self, id: &IssueId) -> Result<bool, String> {
         let graph = self.snapshot.graph();
         let ix = graph.ix(id).unwrap();
+        if graph.issue(ix).pause.is_some() {
+            return Ok(self.resume(id));
+        }
         if graph.issue(ix).tags.container() && graph.children(ix).is_empty() {
             return Ok(false);
         }

@@ -4,9 +4,12 @@
 
 mod agents;
 mod clocks;
+mod pauses;
 mod stores;
 mod tangles;
 mod world;
+
+use std::collections::BTreeSet;
 
 use roundgate::engine::status::Rule;
 use roundgate::model::snapshot::Snapshot;
@@ -30,14 +33,19 @@ fn first_seed() -> u64 {
 #[test]
 fn every_run_ends_final_or_with_a_human_and_releases_nothing_without_a_pass() {
     let (mut finals, mut humans) = (0, 0);
+    let mut kinds = BTreeSet::new();
     for seed in first_seed()..first_seed() + runs() {
         let mut world = World::new(seed, None);
-        match world.run(seed % 2 == 0) {
+        let ended = world.run(seed % 2 == 0);
+        kinds.extend(std::mem::take(&mut world.kinds));
+        match ended {
             Ok(End::Final) => finals += 1,
             Ok(End::Human) => humans += 1,
             Err(why) => panic!("seed {seed}: {why}\n{}", world.latest(latest())),
         }
     }
+    let timed = ["moot", "time_out", "remind"].iter().all(|kind| kinds.contains(kind));
+    assert!(runs() < 1_000 || timed, "these are all that came: {kinds:?}");
     assert!(runs() < 100 || (finals > 0 && humans > 0), "{finals} final, {humans} with a human");
 }
 
@@ -79,6 +87,7 @@ without! {
     without_the_decided_round_guard_runs_go_wrong: Fault::NoDecidedGuard,
     without_the_bound_runs_go_wrong: Fault::NoBound,
     without_expanding_the_failed_review_runs_go_wrong: Fault::ReviewStaysNeedsWork,
+    without_the_pause_guard_runs_go_wrong: Fault::NoPauseGuard,
     without_the_attempt_guard_on_verdicts_runs_go_wrong: Fault::VerdictWithoutAttempt,
     without_what_was_resolved_with_it_documents_go_stale: Fault::NoRule(Rule::Shifted),
     without_what_lies_below_documents_go_stale: Fault::NoRule(Rule::Below),

@@ -2,16 +2,18 @@
 //! answer. Everything comes from one seed. A [`Fault`] switches one rule off, to show that the
 //! properties notice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
 use roundgate::engine::status::{Rule, brought_up_to_date_by, faults};
 use roundgate::engine::{
     Actor as Mover, Cause, Decision, Forge, Transition, Waiting, compile, decide, stuck,
 };
+use roundgate::model::act::assign::BY_TIMEOUT;
 use roundgate::model::act::{create, edges};
 use roundgate::model::apply::{Author, apply};
 use roundgate::model::change::Change;
+use roundgate::model::duty::AskTimeout;
 use roundgate::model::graph::{Edge, EdgeKind, Ix};
 use roundgate::model::id::{Actor, IssueId};
 use roundgate::model::issue::{Millis, Outcome, Policy, Priority};
@@ -45,6 +47,8 @@ pub enum Fault {
     VerdictWithoutAttempt,
     /// Documents are brought up to date without one of the rules that find what was touched.
     NoRule(Rule),
+    /// What is paused can be claimed all the same.
+    NoPauseGuard,
 }
 
 /// How a run ended.
@@ -70,6 +74,8 @@ pub struct World {
     /// What lay at and below the attempt when its round was judged.
     pub judged: BTreeMap<IssueId, Vec<(IssueId, String)>>,
     pub budget: u32,
+    /// The kinds of transition there were.
+    pub kinds: BTreeSet<&'static str>,
     /// What an agent got away with and must not have.
     pub broken: Option<String>,
 }
@@ -93,6 +99,7 @@ impl World {
             defaults: Bounds::default(),
             judged: BTreeMap::new(),
             budget: 30,
+            kinds: BTreeSet::new(),
             broken: None,
         };
         let tags = ["kind:root", "proto:hierarchical-work-v1"].iter().map(|t| t.parse().unwrap()).collect();
@@ -180,6 +187,12 @@ impl World {
             policy.max_review_rounds = Some(self.rng.u32(1..4));
             policy.no_progress = Some(self.rng.choice([0, 2]).unwrap());
         }
+        if self.rng.f64() < 0.2 {
+            let choice = self.rng.choice(BY_TIMEOUT).unwrap().to_owned();
+            policy.ask.remind = Some(self.rng.i64(0..9_000));
+            policy.ask.due = self.rng.bool().then_some(4_000);
+            policy.ask.timeout = self.rng.bool().then_some(AskTimeout { after: 20_000, choice });
+        }
         if self.rng.f64() < 0.1 {
             tags = ["node:root"].iter().map(|t| t.parse().unwrap()).collect();
         }
@@ -211,6 +224,8 @@ impl World {
             return Err("decide gave two answers for one snapshot".into());
         }
         let Decision::Act(mut transition) = decision else { return Ok(Some(decision)) };
+        self.kinds.insert(transition.kind());
+        self.check_paused(&transition)?;
         match (self.fault, &transition) {
             (
                 Some(Fault::NoFailedRound),

@@ -33,6 +33,7 @@ pub fn plain(name: &str, at: Millis) -> Issue {
         policy: Policy::default(),
         work: Work::default(),
         key: None,
+        pause: None,
     }
 }
 

@@ -2,8 +2,9 @@
 
 use roundgate::model::change::{Change, Field};
 use roundgate::model::document::{DocumentEdit, Head, Part, PartEdit, PartText, Prompt, PromptText};
+use roundgate::model::duty::{AskPolicy, AskTimeout, Duty, Fallback, Reminder};
 use roundgate::model::graph::{Edge, EdgeKind};
-use roundgate::model::issue::{Claim, Issue, Millis, Outcome, Policy, Priority, Process, State, Work};
+use roundgate::model::issue::{Claim, Issue, Millis, Outcome, Pause, Policy, Priority, Process, State, Work};
 use roundgate::model::operation::Operation;
 use roundgate::model::record::{
     Annotation, Answer, Ask, AskKind, Bounds, Ceiling, Choice, Failure, Gap, Halt, Halted, Heartbeat,
@@ -37,6 +38,12 @@ fn policy() -> Policy {
         no_progress: Some(0),
         allow_self_review: Some(true),
         step_retries: Some(1),
+        ask: AskPolicy {
+            assignee: Some(actor("hugh")),
+            due: Some(20),
+            remind: Some(0),
+            timeout: Some(AskTimeout { after: 50, choice: "skip".to_owned() }),
+        },
     }
 }
 
@@ -117,6 +124,17 @@ fn rounds() -> Vec<Round> {
     vec![open, judged, unsigned, signed, second, passed]
 }
 
+fn duty() -> Duty {
+    Duty {
+        assignee: Some(actor("hugh")),
+        since: 70,
+        due_at: Some(90),
+        remind_every: Some(10),
+        default: Some(Fallback { at: 120, choice: "skip".to_owned() }),
+        reminder: None,
+    }
+}
+
 fn asks() -> Vec<Ask> {
     let choice = Choice { id: "skip".to_owned(), label: "Skip".to_owned(), effect: "skips it".to_owned() };
     let full = Ask {
@@ -129,6 +147,7 @@ fn asks() -> Vec<Ask> {
         evidence: vec!["two rounds".to_owned()],
         choices: vec![choice],
         answer: None,
+        duty: Some(duty()),
     };
     let kinds = [AskKind::Handoff, AskKind::Failure, AskKind::Steps, AskKind::Question];
     let bare = kinds.into_iter().enumerate().map(|(n, kind)| Ask {
@@ -139,6 +158,7 @@ fn asks() -> Vec<Ask> {
         about: None,
         evidence: Vec::new(),
         choices: Vec::new(),
+        duty: None,
         ..full.clone()
     });
     std::iter::once(full.clone()).chain(bare).collect()
@@ -270,6 +290,11 @@ pub fn story() -> Vec<Vec<Change>> {
     let mut change: Vec<Change> = fields.iter().map(|f| changed("rg-a1", vec![f.clone()])).collect();
     change.push(changed("rg-a2", fields.to_vec()));
     change.push(changed("rg-goal", vec![Field::Key(None), Field::Policy(Policy::default())]));
+    let pause = Pause { by: actor("zoe"), at: 7, reason: "no\nmoney".to_owned() };
+    for name in ["rg-a1", "rg-a2"] {
+        change.push(changed(name, vec![Field::Pause(Some(pause.clone()))]));
+    }
+    change.push(changed("rg-a2", vec![Field::Pause(None)]));
     change.push(changed("rg-z", vec![Field::Title("First".to_owned()), Field::Title("Last".to_owned())]));
     change.push(changed("rg-z", Vec::new()));
     change.extend(states().into_iter().map(|state| changed("rg-b", vec![Field::State(state)])));
@@ -303,6 +328,17 @@ pub fn story() -> Vec<Vec<Change>> {
     }
     let [answer, ..] = answers();
     records.push(Change::AnswerSet { id: id("rg-q3"), before: None, after: answer });
+    let assigned = |name, before: Option<Duty>, after: Option<Duty>| Change::DutySet {
+        id: id(name),
+        before: before.map(Box::new),
+        after: after.map(Box::new),
+    };
+    let reminder = Some(Reminder { count: 1, due: 90, skipped: 0 });
+    let reminded = Duty { reminder, ..duty() };
+    records.push(assigned("rg-q1", None, Some(Duty::since(3))));
+    records.push(assigned("rg-q1", Some(Duty::since(3)), None));
+    records.push(assigned("rg-q2", None, Some(duty())));
+    records.push(Change::AskReminded { id: id("rg-q2"), duty: Box::new(reminded) });
     records.extend(plans().into_iter().map(|after| Change::PlanSet { before: None, after: after.into() }));
 
     let note = |kind: &str| Change::Annotated {

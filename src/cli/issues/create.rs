@@ -7,8 +7,11 @@ use clap::Args;
 use super::words::{RoleTag, acted};
 use crate::app::{AppError, issues};
 use crate::cli::context::Context;
+use crate::interop::duration::parse_duration;
 use crate::model::act::create::NewIssue;
-use crate::model::issue::{Policy, Priority, Work};
+use crate::model::duty::{AskPolicy, AskTimeout};
+use crate::model::id::Actor;
+use crate::model::issue::{Millis, Policy, Priority, Work};
 use crate::model::tag::{Tag, Tags};
 
 /// Lines to begin with.
@@ -68,6 +71,49 @@ pub struct PolicyArgs {
     /// Let who worked on an attempt judge it
     #[arg(long)]
     allow_self_review: bool,
+    #[command(flatten)]
+    ask: AskPolicyArgs,
+}
+
+/// What an issue wants of the asks at and below it.
+#[derive(Debug, Args)]
+pub struct AskPolicyArgs {
+    /// Who is to answer asks here
+    #[arg(long, value_name = "ACTOR")]
+    ask_assignee: Option<Actor>,
+    /// How long there is for an answer, such as 2d
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    ask_due: Option<Millis>,
+    /// The time between two reminders (0 is none)
+    #[arg(long, value_name = "DURATION", value_parser = interval)]
+    ask_remind: Option<Millis>,
+    /// After how long an ask that nobody answered comes to --ask-default
+    #[arg(long, value_name = "DURATION", value_parser = duration, requires = "ask_default")]
+    ask_timeout: Option<Millis>,
+    /// What nobody's answer is: stop-and-handoff, accept, abandon or skip
+    #[arg(long, value_name = "CHOICE", requires = "ask_timeout")]
+    ask_default: Option<String>,
+}
+
+impl AskPolicyArgs {
+    fn policy(&self) -> AskPolicy {
+        let timeout = self.ask_timeout.zip(self.ask_default.clone());
+        AskPolicy {
+            assignee: self.ask_assignee.clone(),
+            due: self.ask_due,
+            remind: self.ask_remind,
+            timeout: timeout.map(|(after, choice)| AskTimeout { after, choice }),
+        }
+    }
+}
+
+pub fn duration(text: &str) -> Result<Millis, String> {
+    parse_duration(text).map_err(|error| error.to_string())
+}
+
+/// A duration, or 0.
+pub fn interval(text: &str) -> Result<Millis, String> {
+    if matches!(text, "0" | "0s") { Ok(0) } else { duration(text) }
 }
 
 impl PolicyArgs {
@@ -78,6 +124,7 @@ impl PolicyArgs {
             no_progress: self.no_progress,
             allow_self_review: self.allow_self_review.then_some(true),
             step_retries: self.step_retries,
+            ask: self.ask.policy(),
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::app::{AppError, explain as explaining, issues, validate as validating
 use crate::cli::context::Context;
 use crate::cli::log::{event_rows, print_events};
 use crate::cli::output::line;
+use crate::cli::pause::paused_line;
 use crate::cli::render::RowsArgs;
 use crate::cli::tick::waiting_code;
 
@@ -37,6 +38,7 @@ pub fn validate(context: &Context, args: ValidateArgs) -> Result<u8, AppError> {
         for (name, ids) in lists.iter().filter(|(_, ids)| !ids.is_empty()) {
             context.line(&format!("  {name}: {}", ids.join(" ")));
         }
+        found.paused.iter().for_each(|pause| context.line(&format!("  {}", paused_line(pause))));
         for stuck in &found.stuck {
             context.line(&format!("  stuck: {}: {}", stuck.issue, line(&stuck.why)));
         }

@@ -11,4 +11,4 @@ mod update;
 mod words;
 
 pub use commands::{IssuesCommand, run};
-pub use create::{PolicyArgs, body as body_text};
+pub use create::{PolicyArgs, body as body_text, duration, interval};

@@ -5,8 +5,10 @@ use clap::Args;
 use super::words::{RoleArg, StatusArg};
 use crate::app::AppError;
 use crate::app::issues::{self, Filter};
+use crate::app::pause;
 use crate::app::view::IssueView;
 use crate::cli::context::Context;
+use crate::cli::pause::paused_line;
 use crate::cli::render::{RowsArgs, issue_block, issue_row, table};
 use crate::model::tag::Tag;
 
@@ -94,11 +96,16 @@ pub struct ReadyArgs {
 pub fn ready(context: &Context, args: ReadyArgs) -> Result<u8, AppError> {
     let role = args.role.map(RoleArg::role);
     let filter = Filter { status: None, tags: args.tags, root: args.root, role };
-    let found = issues::ready(&context.session()?, &filter)?;
+    let session = context.session()?;
+    let found = issues::ready(&session, &filter)?;
     if context.json() {
         let shown = args.rows.shown_in_json(found.len());
         context.print_json(&found[..shown].to_vec())?;
         return Ok(0);
+    }
+    if found.is_empty() {
+        let paused = pause::list(&session, filter.root.as_deref())?;
+        paused.iter().for_each(|pause| context.say(&paused_line(pause)));
     }
     let rows = found.iter().map(|ready| {
         let round = ready.round.map_or(String::new(), |round| round.to_string());

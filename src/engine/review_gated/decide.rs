@@ -13,7 +13,8 @@ use crate::model::waits::{Event, Waits};
 /// Rows 3 to 5 of the table for an opened scope: its last round was judged, or its attempt failed.
 pub fn verdict_or_failure(snapshot: &Snapshot, scope: &Scope) -> Option<Transition> {
     let ix = snapshot.graph().ix(&scope.id)?;
-    if scope.end.is_some() || !live(snapshot, ix) || contradiction(snapshot, scope).is_some() {
+    let still = scope.end.is_some() || !live(snapshot, ix) || snapshot.relation().paused(ix);
+    if still || contradiction(snapshot, scope).is_some() {
         return None;
     }
     let round = snapshot.last_round(&scope.id).filter(|round| round.end.is_none())?;
@@ -63,6 +64,7 @@ pub fn opening(snapshot: &Snapshot, scope: Ix) -> Option<Transition> {
         && issue.state.status() == "open"
         && snapshot.scope(&issue.id).is_none()
         && !relation.blocked(scope)
+        && !relation.paused(scope)
         && live(snapshot, scope);
     if !wants {
         return None;

@@ -22,6 +22,8 @@ pub enum ScopeState {
     Escalated,
     /// A human has taken the work over.
     HandedOff,
+    /// It or something above it is paused.
+    Paused,
     /// A review passed.
     Passed,
     /// A human accepted or finished the work.
@@ -42,6 +44,7 @@ impl ScopeState {
             ScopeState::RoundFailed => "round_failed",
             ScopeState::Escalated => "escalated",
             ScopeState::HandedOff => "handed_off",
+            ScopeState::Paused => "paused",
             ScopeState::Passed => "passed",
             ScopeState::Waived => "waived",
             ScopeState::Abandoned => "abandoned",
@@ -63,7 +66,11 @@ pub fn state(snapshot: &Snapshot, ix: Ix) -> ScopeState {
     let graph = snapshot.graph();
     let id = graph.id(ix);
     let Some(scope) = snapshot.scope(id) else {
-        return if live(snapshot, ix) { ScopeState::NoRound } else { ScopeState::Abandoned };
+        return match live(snapshot, ix) {
+            true if snapshot.relation().paused(ix) => ScopeState::Paused,
+            true => ScopeState::NoRound,
+            false => ScopeState::Abandoned,
+        };
     };
     match scope.end {
         Some(ScopeEnd::Passed) => return ScopeState::Passed,
@@ -81,6 +88,9 @@ pub fn state(snapshot: &Snapshot, ix: Ix) -> ScopeState {
     }
     if open_ask(AskKind::Rounds) || open_ask(AskKind::Steps) {
         return ScopeState::Escalated;
+    }
+    if snapshot.relation().paused(ix) {
+        return ScopeState::Paused;
     }
     let Some(round) = snapshot.last_round(id) else { return ScopeState::NoRound };
     let Some(attempt) = graph.ix(&round.attempt) else { return ScopeState::Stuck };

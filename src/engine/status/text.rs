@@ -93,6 +93,7 @@ fn next(
             Some(Transition::Escalate { .. }) => "Ask a human".to_owned(),
             _ => "Decide on what failed".to_owned(),
         },
+        ScopeState::Paused => "Wait until it is resumed".to_owned(),
         ScopeState::Escalated => "Wait for a human's answer".to_owned(),
         ScopeState::Stuck => {
             let why = review_gated::contradiction(snapshot, scope);

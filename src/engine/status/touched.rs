@@ -115,6 +115,8 @@ impl Search<'_> {
             | Change::HeartbeatRemoved { .. }
             | Change::IdReserved { .. }
             | Change::Annotated { .. }
+            | Change::DutySet { .. }
+            | Change::AskReminded { .. }
             | Change::NoticeSet { .. }
             | Change::NoticeEnded { .. }
             | Change::DocumentSet { .. }
@@ -224,11 +226,12 @@ impl Search<'_> {
     }
 }
 
-/// Whether a field says something about what is below: below some nodes nothing goes on, save what was
-/// imported so.
+/// Whether a field says something about what is below: below some nodes nothing goes on, for good or until
+/// they are resumed, save what was imported so.
 fn ends_what_is_below(field: &Field) -> bool {
     match field {
         Field::State(state) => state.outcome().is_some_and(|outcome| outcome != Outcome::Expanded),
+        Field::Pause(pause) => pause.is_some(),
         Field::Tags(tags) => !tags.has(IMPORT_OPEN_BELOW_CLOSED),
         _ => false,
     }

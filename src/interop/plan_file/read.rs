@@ -240,6 +240,7 @@ fn policy(section: &Section<'_>, base: &Policy, complaints: &mut Complaints<'_>)
         no_progress: section.integer("no_progress", 0..=100, complaints).or(base.no_progress),
         allow_self_review: section.boolean("allow_self_review", complaints).or(base.allow_self_review),
         step_retries: section.integer("step_retries", 0..=100, complaints).or(base.step_retries),
+        ask: base.ask.clone(),
     }
 }
 

@@ -24,12 +24,7 @@ pub fn answer(snapshot: &Snapshot, id: &IssueId, answer: Answer) -> Result<Vec<P
         if first.same_decision(&answer) {
             return Ok(Vec::new());
         }
-        return Err(Refusal::AlreadyAnswered {
-            ask: id.clone(),
-            choice: first.choice.clone(),
-            by: first.by.clone(),
-            used: snapshot.graph().get(id).is_some_and(|issue| issue.state.closed()),
-        });
+        return Err(first_was(snapshot, id, first));
     }
     open(snapshot, id)?;
     if snapshot.relation().finished(find(snapshot, id)?) {
@@ -53,6 +48,31 @@ pub fn answer(snapshot: &Snapshot, id: &IssueId, answer: Answer) -> Result<Vec<P
         return Err(Refusal::OutOfRange { name: "rounds", range: "1 to 100", given: rounds.to_string() });
     }
     Ok(vec![Primitive::SetAnswer { id: id.clone(), answer: Some(Box::new(answer)) }])
+}
+
+fn first_was(snapshot: &Snapshot, id: &IssueId, first: &Answer) -> Refusal {
+    Refusal::AlreadyAnswered {
+        ask: id.clone(),
+        choice: first.choice.clone(),
+        by: first.by.clone(),
+        used: snapshot.graph().get(id).is_some_and(|issue| issue.state.closed()),
+    }
+}
+
+/// An ask that can still be answered.
+///
+/// # Errors
+/// When it is settled, or somebody was first.
+pub fn unanswered<'s>(snapshot: &'s Snapshot, id: &IssueId) -> Result<&'s Ask, Refusal> {
+    let ask = asked(snapshot, id)?;
+    if let Some(first) = &ask.answer {
+        return Err(first_was(snapshot, id, first));
+    }
+    open(snapshot, id)?;
+    if snapshot.relation().finished(find(snapshot, id)?) {
+        return Err(Refusal::AskSettled(id.clone()));
+    }
+    Ok(ask)
 }
 
 /// Takes an answer back, as long as no tick has used it.

@@ -123,7 +123,7 @@ fn guard(snapshot: &Snapshot, ix: Ix, outcome: Outcome) -> Result<(), Refusal> {
     let mut others = hindrances(snapshot, ix);
     others.retain(|hindrance| match hindrance {
         Hindrance::Held { .. } | Hindrance::NotExecutable | Hindrance::UnresolvedChild(_) => false,
-        Hindrance::Blocked { .. } => !planning && !held,
+        Hindrance::Blocked { .. } | Hindrance::Paused { .. } => !planning && !held,
         Hindrance::Finished => !held || relation.let_go(ix),
         _ => true,
     });

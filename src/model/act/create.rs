@@ -1,8 +1,10 @@
 //! `create`: a new issue, alone or below a parent; a new ask among them.
 
+use super::assign;
 use super::find;
 use super::packet::round_bound;
 use crate::model::gate;
+use crate::model::graph::Ix;
 use crate::model::id::IssueId;
 use crate::model::issue::{Issue, Millis, Policy, Priority, Work, check_text, check_title};
 use crate::model::primitive::Primitive;
@@ -53,6 +55,8 @@ pub fn create(
     };
     let mut primitives = Vec::new();
     let ask = issue.tags.ask().then(|| question(&issue, &choices));
+    let above = parent.as_ref().and_then(|parent| snapshot.graph().ix(parent));
+    let ask = ask.map(|ask| assigned(snapshot, ask, &issue, above, now)).transpose()?;
     primitives.push(Primitive::Create { issue: Box::new(issue), parent });
     primitives.extend(ask.map(|ask| Primitive::OpenAsk { ask: Box::new(ask) }));
     primitives.extend(adoption);
@@ -70,6 +74,9 @@ pub fn issue(id: &IssueId, new: NewIssue, now: Millis) -> Result<Issue, Refusal>
     check_reserved(&new.tags)?;
     let tags = new.tags.completed();
     tags.check()?;
+    if !tags.ask() {
+        check_timeout(&new.policy)?;
+    }
     if tags.review_gated() {
         round_bound(&new.body)?;
     }
@@ -120,7 +127,27 @@ pub fn question(issue: &Issue, choices: &[String]) -> Ask {
         evidence: if issue.body.is_empty() { Vec::new() } else { vec![issue.body.clone()] },
         choices: offered,
         answer: None,
+        duty: None,
     }
+}
+
+/// The ask with what it wants itself, and what the issues above it want of their asks.
+///
+/// # Errors
+/// When its own default is none of its choices.
+pub fn assigned(
+    snapshot: &Snapshot,
+    ask: Ask,
+    issue: &Issue,
+    above: Option<Ix>,
+    now: Millis,
+) -> Result<Ask, Refusal> {
+    let own = issue.policy.ask.clone();
+    if let Some(timeout) = &own.timeout {
+        assign::check_default(&ask, &timeout.choice)?;
+    }
+    let duty = assign::duty(&own.or(&assign::wanted(snapshot, above)), &ask, now);
+    Ok(Ask { duty, ..ask })
 }
 
 /// Refuses tags that only an import sets.
@@ -150,6 +177,18 @@ pub fn check_policy(policy: &Policy) -> Result<(), Refusal> {
         return Err(out_of_range("step_retries", "0 to 100", retries));
     }
     Ok(())
+}
+
+/// Checks what an issue wants its asks to come to by themselves.
+///
+/// # Errors
+/// [`Refusal::NotByTimeout`].
+pub fn check_timeout(policy: &Policy) -> Result<(), Refusal> {
+    let choice = policy.ask.timeout.as_ref().map(|timeout| timeout.choice.as_str());
+    match choice.filter(|choice| !assign::BY_TIMEOUT.contains(choice)) {
+        Some(choice) => Err(Refusal::NotByTimeout(choice.to_owned())),
+        None => Ok(()),
+    }
 }
 
 fn out_of_range(name: &'static str, range: &'static str, given: u32) -> Refusal {

@@ -2,6 +2,7 @@
 //! and the primitives that carry the act out. Pure: the same snapshot gives the same answer.
 
 pub mod answer;
+pub mod assign;
 pub mod claim;
 pub mod close;
 pub mod create;
@@ -10,6 +11,7 @@ pub mod heartbeat;
 pub mod notice;
 pub mod open;
 pub mod packet;
+pub mod pause;
 pub mod retry;
 mod reviewer;
 pub mod update;

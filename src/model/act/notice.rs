@@ -1,24 +1,39 @@
 //! The outbox: which facts are to be told to somebody, and what becomes of a notice. Who is told, and how,
 //! is no matter of the rules.
 
-use crate::model::change::Change;
+use crate::model::change::{Change, Field};
 use crate::model::id::{Actor, IssueId};
-use crate::model::issue::Millis;
+use crate::model::issue::{Millis, Outcome};
 use crate::model::primitive::Primitive;
 use crate::model::record::{Failure, Notice, NoticeEnd, NoticeId, NoticeKind};
 use crate::model::snapshot::Snapshot;
 
 /// What is to be told of a fact. Whatever else is to be told, is told by a line here.
-fn told_of(change: &Change) -> Option<(&IssueId, NoticeKind, u32)> {
+fn told_of<'c>(snapshot: &Snapshot, change: &'c Change) -> Option<(&'c IssueId, NoticeKind, u32)> {
     match change {
         Change::AskOpened { ask } => Some((&ask.id, NoticeKind::Asked, 1)),
+        Change::AskReminded { id, duty } => {
+            let reminder = duty.reminder?;
+            let is_over = duty.due_at == Some(reminder.due);
+            let kind = if is_over { NoticeKind::Due } else { NoticeKind::Reminder };
+            Some((id, kind, reminder.count))
+        }
+        Change::AnswerSet { id, after: Some(answer), .. } if answer.by == Actor::engine() => {
+            Some((id, NoticeKind::Timeout, 1))
+        }
+        Change::IssueChanged { id, after, .. } => {
+            // An ask that is skipped with no answer went away.
+            let skipped = |field: &Field| matches!(field, Field::State(state) if state.outcome() == Some(Outcome::Skipped));
+            let unanswered = snapshot.ask(id).is_some_and(|ask| ask.answer.is_none());
+            (unanswered && after.iter().any(skipped)).then_some((id, NoticeKind::Moot, 1))
+        }
         _ => None,
     }
 }
 
 /// Puts what is to be told of these facts into the outbox, to be applied in their transaction.
 pub fn caused_by(snapshot: &Snapshot, changes: &[Change], at: Millis) -> Vec<Primitive> {
-    let told = changes.iter().filter_map(told_of);
+    let told = changes.iter().filter_map(|change| told_of(snapshot, change));
     let ids = told.map(|(ask, kind, number)| NoticeId { ask: ask.clone(), kind, number });
     let new = ids.filter(|id| snapshot.notice(id).is_none());
     new.map(|id| set(Notice::new(id, at))).collect()

@@ -66,6 +66,7 @@ pub fn succession(
         body: old.body.clone(),
         priority: old.priority,
         policy: old.policy.clone(),
+        pause: old.pause.clone(),
         work,
         ..Issue::new(successor.clone(), old.title.clone(), old.tags.clone(), now)
     };

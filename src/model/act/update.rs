@@ -1,6 +1,6 @@
 //! `update`: new values for what an issue says and is tagged with.
 
-use super::create::{check_policy, check_reserved, question};
+use super::create::{check_policy, check_reserved, check_timeout, question};
 use super::find;
 use super::packet::round_bound;
 use crate::model::change::Field;
@@ -49,7 +49,15 @@ pub fn update(snapshot: &Snapshot, id: &IssueId, update: &Update) -> Result<Vec<
     let policy = update.policy.as_ref().map(|set| merged(&issue.policy, set));
     if let Some(policy) = policy.as_ref().filter(|policy| **policy != issue.policy) {
         check_policy(policy)?;
-        if snapshot.scope(id).is_some() || snapshot.round_of(id).is_some() {
+        if policy.ask != issue.policy.ask {
+            check_timeout(policy)?;
+            if snapshot.ask(id).is_some() {
+                return Err(Refusal::AskIsAssigned(id.clone()));
+            }
+        }
+        let bounds = Policy { ask: issue.policy.ask.clone(), ..policy.clone() };
+        let fixed = snapshot.scope(id).is_some() || snapshot.round_of(id).is_some();
+        if fixed && bounds != issue.policy {
             return Err(Refusal::BoundsFixed(id.clone()));
         }
     }
@@ -82,6 +90,7 @@ fn merged(old: &Policy, set: &Policy) -> Policy {
         no_progress: set.no_progress.or(old.no_progress),
         allow_self_review: set.allow_self_review.or(old.allow_self_review),
         step_retries: set.step_retries.or(old.step_retries),
+        ask: set.ask.clone().or(&old.ask),
     }
 }
 

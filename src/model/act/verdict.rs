@@ -51,7 +51,7 @@ pub fn judge(
     let held = snapshot.graph().issue(ix).state.claim();
     if held.is_some() {
         holder(snapshot, review, &verdict.by, None)?;
-        others.retain(|hindrance| !matches!(hindrance, Hindrance::Held { .. }));
+        others.retain(|hindrance| !matches!(hindrance, Hindrance::Held { .. } | Hindrance::Paused { .. }));
     }
     if !others.is_empty() {
         return Err(not_ready(review, &others));

@@ -146,6 +146,23 @@ impl Graph {
         }
     }
 
+    /// Says that whatever is not settled at or below this issue may be on other lists than before.
+    pub fn touch_unsettled(&self, id: &super::IssueId) {
+        let top = self.ix(id).filter(|_| self.tracked);
+        let mut next: Vec<Ix> = top.into_iter().collect();
+        while let Some(ix) = next.pop() {
+            self.touch(ix);
+            if self.standing(ix).children == 0 {
+                continue;
+            }
+            let unsettled = |&child: &Ix| {
+                let standing = self.standing(child);
+                !self.issue(child).state.closed() || !standing.resolved || standing.open_children > 0
+            };
+            next.extend(self.children(ix).iter().copied().filter(unsettled));
+        }
+    }
+
     /// Every node whose derived values may differ from those of the store.
     pub fn touched(&self) -> BTreeSet<Ix> {
         self.touch_stirred();

@@ -70,6 +70,14 @@ pub(super) fn project(conn: &Connection, event: &Event) -> Result<(), Stopped> {
             let (statement, values) = row::answered_ask(id, after.as_deref())?;
             expect_one(run(conn, &statement, values)?)?;
         }
+        Change::DutySet { id, after, .. } => {
+            let (statement, values) = row::assigned_ask(id, after.as_deref())?;
+            expect_one(run(conn, &statement, values)?)?;
+        }
+        Change::AskReminded { id, duty } => {
+            let (statement, values) = row::assigned_ask(id, Some(duty))?;
+            expect_one(run(conn, &statement, values)?)?;
+        }
         Change::PlanSet { after, .. } => {
             run(conn, &row::PLANS.upsert(), row::plan_row(after)?)?;
         }

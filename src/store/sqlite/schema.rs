@@ -66,7 +66,17 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration {
         sql: include_str!("../../../migrations/0008_outbox.sql"),
         step: None,
-        fingerprint: "e43541b7f99ef7be606776264ede387ee4a3cb11a37781befba62a2cca1d6e20",
+        fingerprint: "8872424e2ebae49c4f395ca0d24b294acf9a728fd84e88076a231a0a8beccd1d",
+    },
+    Migration {
+        sql: include_str!("../../../migrations/0009_paused.sql"),
+        step: None,
+        fingerprint: "86e15d8eaea51612a3ca749be97eefbaa8693fc8eceb77bbc0b8220badc81457",
+    },
+    Migration {
+        sql: include_str!("../../../migrations/0010_duties.sql"),
+        step: None,
+        fingerprint: "521ef0a812a3734e8d93cf3e1f7c4d8232c398c1956aabcd64170f6e3e75e4ee",
     },
 ];
 

@@ -40,6 +40,7 @@ pub(in super::super) static ISSUES: Table = Table {
         "policy",
         "work",
         "plan_key",
+        "paused",
     ],
 };
 
@@ -88,6 +89,7 @@ pub(in super::super) fn issue_row(
         column::json(&issue.policy)?,
         column::json(&issue.work)?,
         column::maybe_text(issue.key.as_ref()),
+        column::maybe_json(issue.pause.as_ref())?,
     ]);
     Ok(row)
 }
@@ -135,6 +137,9 @@ pub(in super::super) fn changed_issue(
             Field::Policy(policy) => columns.push(put(&mut values, "policy", column::json(policy)?)),
             Field::Work(work) => columns.push(put(&mut values, "work", column::json(work)?)),
             Field::Key(key) => columns.push(put(&mut values, "plan_key", column::maybe_text(key.as_ref()))),
+            Field::Pause(pause) => {
+                columns.push(put(&mut values, "paused", column::maybe_json(pause.as_ref())?));
+            }
         }
     }
     Ok(touched(columns, values, at))
@@ -188,6 +193,7 @@ pub(in super::super) fn issue_from(row: &Row<'_>) -> Result<(Issue, Option<Issue
         policy: row.json()?,
         work: row.json()?,
         key: row.maybe_text()?.map(str::to_owned),
+        pause: row.maybe_json()?,
     };
     Ok((issue, parent, parent_seq))
 }

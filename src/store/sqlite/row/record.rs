@@ -7,6 +7,7 @@ use super::super::chain::{Hash, Head};
 use super::super::column::{self, Columns};
 use super::super::table::Table;
 use crate::model::change::Event;
+use crate::model::duty::Duty;
 use crate::model::id::IssueId;
 use crate::model::operation::{Operation, OperationId};
 use crate::model::record::{
@@ -51,7 +52,7 @@ pub(in super::super) static ROUNDS: Table = Table {
 pub(in super::super) static ASKS: Table = Table {
     name: "asks",
     key: &["id"],
-    columns: &["id", "kind", "scope", "round", "about", "question", "evidence", "choices", "answer"],
+    columns: &["id", "kind", "scope", "round", "about", "question", "evidence", "choices", "answer", "duty"],
 };
 
 pub(in super::super) static PLANS: Table =
@@ -278,6 +279,7 @@ pub(in super::super) fn ask_row(ask: &Ask) -> Result<Vec<Value>, StoreError> {
         column::json(&ask.evidence)?,
         column::json(&ask.choices)?,
         column::maybe_json(ask.answer.as_ref())?,
+        column::maybe_json(ask.duty.as_ref())?,
     ])
 }
 
@@ -287,6 +289,14 @@ pub(in super::super) fn answered_ask(
     answer: Option<&Answer>,
 ) -> Result<(String, Vec<Value>), StoreError> {
     Ok((ASKS.update(&["answer"]), vec![column::text(id.as_str()), column::maybe_json(answer)?]))
+}
+
+/// The statement and the values that say who is to answer an ask, and by when.
+pub(in super::super) fn assigned_ask(
+    id: &IssueId,
+    duty: Option<&Duty>,
+) -> Result<(String, Vec<Value>), StoreError> {
+    Ok((ASKS.update(&["duty"]), vec![column::text(id.as_str()), column::maybe_json(duty)?]))
 }
 
 pub(in super::super) fn ask_from(row: &Row<'_>) -> Result<Ask, StoreError> {
@@ -301,6 +311,7 @@ pub(in super::super) fn ask_from(row: &Row<'_>) -> Result<Ask, StoreError> {
         evidence: row.json()?,
         choices: row.json()?,
         answer: row.maybe_json()?,
+        duty: row.maybe_json()?,
     })
 }
 

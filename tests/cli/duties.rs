@@ -1,0 +1,191 @@
+//! Asks with somebody to answer them, a due time, reminders and a default, by command line; and an ask
+//! answered on a terminal.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::gated::Gated;
+use crate::stage::Stage;
+
+#[test]
+fn an_ask_is_assigned_shown_reminded_of_and_answered_by_nobody() {
+    let (gated, ask, beyond) = Gated::escalated();
+    let (stage, root) = (&gated.stage, &gated.root);
+    stage.refused(2, &format!("asks assign {ask}"));
+    stage.refused(2, &format!("asks assign {ask} --timeout 1d"));
+    stage.refused(2, &format!("asks assign {ask} --timeout 1d --default open-extra-round"));
+    stage.refused(2, &format!("asks assign {ask} --timeout 1d --default nonsense"));
+    let assign = format!("asks assign {ask} --to hugh --due 2d --remind 12h --timeout 4d --default abandon");
+    stage.show(&assign);
+    stage.show("asks list");
+    stage.show(&format!("asks show {ask}"));
+    stage.hours_pass(49);
+    stage.show(&format!("tick --root {root}"));
+    stage.show(&format!("tick --root {root}"));
+    stage.hours_pass(25);
+    stage.show(&format!("tick --root {root}"));
+    stage.hours_pass(24);
+    stage.show(&format!("tick --root {root}"));
+    stage.refused(4, &format!("answer {ask} accept"));
+    stage.show(&format!("asks show {ask}"));
+    stage.show(&format!("tick --root {root}"));
+    stage.show(&format!("issues history {ask}"));
+    assert!(gated.is_ready(&beyond));
+    assert_snapshot!(stage.transcript());
+}
+
+#[test]
+fn a_scope_says_what_becomes_of_its_asks() {
+    let stage = Stage::new();
+    let goal = stage.id(
+        "issues create 'Write the lexer' --tag kind:goal --tag flow:review-gated-v1 --max-review-rounds 1 \
+         --ask-assignee hugh --ask-due 2d --ask-remind 12h --ask-timeout 4d --ask-default stop-and-handoff",
+    );
+    stage.refused(
+        2,
+        "issues create X --tag flow:review-gated-v1 --ask-timeout 1d --ask-default open-extra-round",
+    );
+    stage.refused(2, "issues create X --ask-timeout 1d");
+    stage.ok(&format!("tick --root {goal}"));
+    let attempt = stage.ready("attempt");
+    stage.cmd(&format!("issues close {attempt}")).by("worker").ok();
+    let review = stage.ready("review");
+    stage.cmd(&format!("rounds verdict {review} needs_work --note no --tick")).by("reviewer").ok();
+    let ask = stage.json("asks list")[0].clone();
+    assert_eq!((&ask["assignee"], &ask["remind_every_ms"]), (&json!("hugh"), &json!(43_200_000)));
+    let asked = ask["timeout"]["at"].as_i64().unwrap() - 4 * 86_400_000;
+    assert_eq!(ask["due_at"], json!(asked + 2 * 86_400_000));
+    assert_eq!(ask["timeout"]["choice"], "stop-and-handoff");
+    stage.show(&format!("issues update {goal} --ask-assignee bob"));
+    stage.refused(5, &format!("issues update {goal} --max-review-rounds 2"));
+    let id = ask["id"].as_str().unwrap();
+    stage.refused(5, &format!("issues update {id} --ask-due 1h"));
+    stage.ok(&format!("asks assign {id} --to-anybody --no-due --remind 0 --no-timeout"));
+    assert_eq!(stage.json(&format!("asks show {id}"))["timeout"], json!(null));
+}
+
+#[test]
+fn a_human_sees_four_things_to_weigh_at_most_and_where_the_rest_is() {
+    let stage = Stage::new();
+    let ask = stage.id(&format!(
+        "issues create 'Which region?' --tag kind:ask --choice eu --choice us --body '{}'",
+        "The contract names both. ".repeat(40)
+    ));
+    let shown = stage.ok(&format!("asks show {ask}"));
+    assert!(shown.contains('…') && shown.lines().all(|line| line.chars().count() < 420), "{shown}");
+    assert!(shown.contains(&format!("everything: roundgate forum read issue:{ask}")), "{shown}");
+    assert_eq!(stage.json(&format!("asks show {ask}"))["evidence"][0].as_str().unwrap().len(), 1_000);
+
+    let gated = Gated::opened(3);
+    for note in ["tabs count as one", "no end of input", "nested comments"] {
+        gated.fails(note);
+    }
+    let ask = gated.stage.json("asks list")[0]["id"].as_str().unwrap().to_owned();
+    let hand_off = format!("answer {ask} stop-and-handoff --note 'I do it' --tick");
+    gated.stage.ok(&hand_off);
+    let second = gated.stage.json("asks list")[0]["id"].as_str().unwrap().to_owned();
+    let shown = gated.stage.ok(&format!("asks show {second}"));
+    assert_eq!(shown.matches("\n  - ").count(), 4, "{shown}");
+    assert_eq!(shown.matches("everything: roundgate rounds show").count(), 1, "{shown}");
+    assert!(shown.starts_with(&format!("{second}  open  in {}\nfor ana\n", gated.root)), "{shown}");
+}
+
+#[test]
+fn without_a_choice_and_a_terminal_the_choices_are_named() {
+    let (gated, ask, _) = Gated::escalated();
+    gated.stage.refused(2, &format!("answer {ask}"));
+    assert!(gated.stage.transcript().contains("open-extra-round, stop-and-handoff, accept, abandon"));
+}
+
+/// Runs a command on a terminal of its own, where somebody types these lines. `None` where the machine
+/// has no `script` to make one.
+fn typed(stage: &Stage, line: &str, lines: &str) -> Option<(i32, String)> {
+    let plain = stage.cmd(line).command();
+    let quoted = |word: &OsStr| format!("'{}'", word.to_str().unwrap());
+    let words: Vec<String> =
+        std::iter::once(plain.get_program()).chain(plain.get_args()).map(quoted).collect();
+    let mut command = Command::new("script");
+    command.args(["-qec", &words.join(" "), "/dev/null"]).current_dir(plain.get_current_dir().unwrap());
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = match command.spawn() {
+        Ok(running) => running,
+        Err(error) => {
+            eprintln!("there is no script here, so nothing was looked at: {error}");
+            return None;
+        }
+    };
+    running.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let ended = running.wait_with_output().unwrap();
+    Some((ended.status.code().unwrap(), String::from_utf8_lossy(&ended.stdout).into_owned()))
+}
+
+#[test]
+fn on_a_terminal_a_human_is_shown_the_ask_and_answers_by_number_or_word() {
+    for said in ["9\nsomething\n3\ngood enough\ny\n", "accept\ngood enough\ny\n"] {
+        let (gated, ask, _) = Gated::escalated();
+        let Some((exit, shown)) = typed(&gated.stage, &format!("answer {ask}"), said) else { return };
+        assert_eq!(exit, 0, "{shown}");
+        assert!(shown.contains("Max review rounds were reached"), "{shown}");
+        assert_eq!(shown.contains("there is no choice something"), said.starts_with('9'), "{shown}");
+        let answered = gated.stage.json(&format!("asks show {ask}"));
+        assert_eq!((&answered["answer"], &answered["note"]), (&json!("accept"), &json!("good enough")));
+        assert_eq!(answered["answered_by"], "ana");
+    }
+}
+
+#[test]
+fn whoever_says_nothing_or_is_not_sure_leaves_it_open() {
+    let (gated, ask, _) = Gated::escalated();
+    let events = gated.stage.events();
+    for said in ["\n", "accept\n\nn\n", "accept\n\n\n"] {
+        let Some((exit, shown)) = typed(&gated.stage, &format!("answer {ask}"), said) else { return };
+        assert!(exit == 0 && shown.contains("was not answered"), "{shown}");
+    }
+    assert_eq!(gated.stage.events(), events);
+    gated.stage.ok(&format!("answer {ask} accept"));
+    let Some((exit, shown)) = typed(&gated.stage, &format!("answer {ask}"), "abandon\n\ny\n") else { return };
+    assert!(exit == 4 && shown.contains("already answered accept by ana"), "{shown}");
+}
+
+#[test]
+fn an_ask_below_something_that_was_skipped_closes_as_moot() {
+    let stage = Stage::new();
+    let root = stage.id("issues create Root --tag kind:root --tag proto:hierarchical-work-v1");
+    let work = stage.id(&format!("issues create 'Move the data' --parent {root}"));
+    let ask = stage.id(&format!("issues create 'Which region?' --tag kind:ask --parent {work}"));
+    stage.ok(&format!("issues close {work} --outcome skipped --reason 'no data'"));
+    stage.show("tick --all");
+    stage.show(&format!("asks show {ask}"));
+    stage.show("asks list");
+    stage.show(&format!("issues history {ask}"));
+    assert_snapshot!(stage.transcript());
+}
+
+#[test]
+fn a_reminder_is_one_event_an_interval_and_a_heartbeat_makes_it() {
+    let (gated, ask, _) = Gated::escalated();
+    let stage = &gated.stage;
+    stage.ok(&format!("asks assign {ask} --to hugh --remind 1d"));
+    stage.ok(&format!("heartbeats create --root {} --every 6h", gated.root));
+    for _ in 0..40 {
+        stage.hours_pass(6);
+        stage.ok("heartbeats run --once");
+    }
+    let reminded: Vec<_> = stage.json("log --all").as_array().unwrap().clone();
+    let reminded: Vec<_> = reminded.iter().filter(|event| event["change"] == "ask_reminded").collect();
+    assert_eq!(reminded.len(), 10);
+    assert_eq!(reminded[9]["duty"]["reminder"]["count"], 10);
+    assert_eq!(reminded[9]["duty"]["assignee"], "hugh");
+    assert_eq!((&reminded[9]["id"], &reminded[9]["duty"]["reminder"]["skipped"]), (&json!(ask), &json!(0)));
+    assert_eq!(stage.json(&format!("asks show {ask}"))["status"], "open");
+}
