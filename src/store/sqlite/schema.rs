@@ -108,7 +108,10 @@ pub(super) fn apply(tx: &Transaction<'_>, migrations: &[Migration], from: usize)
 /// would run with every write, and a dropped check would let in what no row can mean. Where nobody can
 /// write, SQLite does not say what its journal would be.
 pub(super) fn check(conn: &Connection, path: &Path, frozen: bool) -> Result<(), Stopped> {
-    check_against(conn, path, MIGRATIONS)?;
+    // Version and schema are of one moment: between two reads somebody may bring the store up to date.
+    let moment = conn.unchecked_transaction()?;
+    check_against(&moment, path, MIGRATIONS)?;
+    moment.finish()?;
     if frozen {
         return Ok(());
     }
