@@ -88,7 +88,8 @@ fn what_is_asked_is_queued_by_the_transaction_that_asks_and_by_no_other() {
     assert!(told(&mut session).is_empty(), "nothing was asked, and nobody is told");
     let id = ask(&mut session, "Which region?");
     let made = events(&session);
-    let [.., asked, queued] = made.as_slice() else { panic!("{made:?}") };
+    let at = made.iter().rposition(|event| matches!(event.change, Change::NoticeSet { .. })).unwrap();
+    let (asked, queued) = (&made[at - 1], &made[at]);
     assert!(matches!(&asked.change, Change::AskOpened { ask } if ask.id.as_str() == id));
     let Change::NoticeSet { before: None, after } = &queued.change else { panic!("{queued:?}") };
     assert_eq!(after.id.to_string(), format!("{id}:asked:1"));

@@ -198,7 +198,7 @@ fn every_event_comes_back_as_it_was_written(store: &mut dyn Store) {
     }
     assert_eq!(all_events(store), written);
     let kinds: BTreeSet<&str> = written.iter().map(|event| event.change.name()).collect();
-    assert_eq!(kinds.len(), 19, "the story has every kind of change but a compaction: {kinds:?}");
+    assert_eq!(kinds.len(), 23, "the story has every kind of change but a compaction: {kinds:?}");
 }
 
 fn a_step_of_an_operation_is_found_by_its_name(store: &mut dyn Store) {

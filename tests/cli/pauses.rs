@@ -17,7 +17,7 @@ fn a_paused_root_starts_nothing_new_says_why_everywhere_and_lets_what_runs_finis
     stage.show(&format!("pause {root} --reason 'the disk is being replaced'"));
     stage.cmd(&format!("pause {root} --reason 'another reason'")).by("bob").show();
     stage.refused(5, &format!("issues claim {beside}"));
-    stage.refused(5, &format!("issues claim --next --root {root}"));
+    stage.refused(6, &format!("issues claim --next --root {root}"));
     stage.show("issues ready");
     stage.show(&format!("issues explain {beside}"));
     stage.show(&format!("issues get {beside}"));

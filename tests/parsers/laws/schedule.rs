@@ -2,7 +2,7 @@
 
 use chrono::DateTime;
 use roundgate::app::heartbeats::{self, New, When};
-use roundgate::app::{Session, issues};
+use roundgate::app::{AppError, ScheduleError, Session, issues};
 use roundgate::model::act::create::NewIssue;
 use roundgate::model::record::{Ceiling, Heartbeat, HeartbeatKind, Overlap, Rhythm};
 use roundgate::schedule;
@@ -119,6 +119,11 @@ fn stored(session: &mut Session, expr: &str, zone: &str) -> Held {
         max_ticks: None,
         overlap: Overlap::Skip,
     };
-    let id = taken(heartbeats::create(session, new))?.value.id;
+    let made = match heartbeats::create(session, new) {
+        // Its ceiling comes before its first moment.
+        Err(AppError::Schedule(ScheduleError::OverBefore)) => return Ok(()),
+        made => made,
+    };
+    let id = taken(made)?.value.id;
     taken(heartbeats::get(session, HeartbeatKind::Cron, &id)).map(drop)
 }
