@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::id::{Actor, IssueId};
+use super::quote::{beginning, quoted};
 use super::tag::Tags;
 
 /// A moment, in milliseconds since the Unix epoch.
@@ -77,7 +78,7 @@ impl FromStr for Outcome {
 
     fn from_str(word: &str) -> Result<Self, WordError> {
         Outcome::ALL.into_iter().find(|o| o.as_str() == word).ok_or_else(|| WordError {
-            word: word.to_owned(),
+            word: beginning(word),
             allowed: "success, failure, needs_work, skipped, expanded",
         })
     }
@@ -124,7 +125,7 @@ impl FromStr for Priority {
     type Err = PriorityError;
 
     fn from_str(text: &str) -> Result<Self, PriorityError> {
-        text.parse::<u8>().map_err(|_| PriorityError(format!("{text:?}")))?.try_into()
+        text.parse::<u8>().map_err(|_| PriorityError(quoted(text)))?.try_into()
     }
 }
 
