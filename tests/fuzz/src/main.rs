@@ -3,7 +3,7 @@
 
 #![no_main]
 
-#[path = "../../tests/parsers/laws/mod.rs"]
+#[path = "../../parsers/laws/mod.rs"]
 mod laws;
 
 use std::sync::LazyLock;
