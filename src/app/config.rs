@@ -11,6 +11,7 @@ use toml_edit::{DocumentMut, Item, TableLike, Value};
 use super::AppError;
 use crate::interop::duration::parse_duration;
 use crate::model::issue::Millis;
+use crate::model::quote::quoted;
 use crate::model::record::Bounds;
 use crate::store::sqlite::Synchronous;
 
@@ -217,7 +218,7 @@ fn put(config: &mut Config, key: &str, text: &str) -> Result<(), String> {
         "step_retries" => config.bounds.step_retries = number(key, text, 0, 100)?,
         "allow_self_review" => {
             config.bounds.allow_self_review =
-                text.parse().map_err(|_| format!("{key} is true or false, not {text:?}"))?;
+                text.parse().map_err(|_| format!("{key} is true or false, not {}", quoted(text)))?;
         }
         "lease" => config.lease = length(key, text)?,
         "runner_lease" => config.runner_lease = length(key, text)?,
@@ -226,12 +227,12 @@ fn put(config: &mut Config, key: &str, text: &str) -> Result<(), String> {
             config.synchronous = [Synchronous::Full, Synchronous::Normal]
                 .into_iter()
                 .find(|known| known.as_str() == text)
-                .ok_or_else(|| format!("{key} is full or normal, not {text:?}"))?;
+                .ok_or_else(|| format!("{key} is full or normal, not {}", quoted(text)))?;
         }
         _ if notify::put(&mut config.notify, key, text)? => {}
         _ => {
             let known: Vec<&str> = keys().collect();
-            return Err(format!("{key:?} is not a key; the keys are {}", known.join(", ")));
+            return Err(format!("{} is not a key; the keys are {}", quoted(key), known.join(", ")));
         }
     }
     Ok(())
@@ -239,7 +240,7 @@ fn put(config: &mut Config, key: &str, text: &str) -> Result<(), String> {
 
 fn number(key: &str, text: &str, low: u32, high: u32) -> Result<u32, String> {
     let parsed = text.parse::<u32>().ok().filter(|n| (low..=high).contains(n));
-    parsed.ok_or_else(|| format!("{key} is a number from {low} to {high}, not {text:?}"))
+    parsed.ok_or_else(|| format!("{key} is a number from {low} to {high}, not {}", quoted(text)))
 }
 
 fn length(key: &str, text: &str) -> Result<Millis, String> {

@@ -6,6 +6,7 @@ use serde_json::json;
 use super::context::Context;
 use super::render::{RowsArgs, table};
 use crate::app::{AppError, config, place};
+use crate::model::quote::quoted;
 use crate::store::sqlite::Sqlite;
 
 #[derive(Debug, Subcommand)]
@@ -36,7 +37,7 @@ pub fn run(context: &Context, command: ConfigCommand) -> Result<u8, AppError> {
         ConfigCommand::Get { key } => {
             let value = config::get(&config::load(&folder)?, &key).ok_or_else(|| {
                 let known: Vec<&str> = config::keys().collect();
-                AppError::Usage(format!("{key:?} is not a key; the keys are {}", known.join(", ")))
+                AppError::Usage(format!("{} is not a key; the keys are {}", quoted(&key), known.join(", ")))
             })?;
             if context.json() {
                 context.print_json(&json!({ "key": key, "value": value }))?;

@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use super::duty::AskPolicy;
 use super::id::{Actor, IssueId};
+use super::quote::{beginning, quoted};
 use super::tag::Tags;
 
 /// A moment, in milliseconds since the Unix epoch.
@@ -78,7 +79,7 @@ impl FromStr for Outcome {
 
     fn from_str(word: &str) -> Result<Self, WordError> {
         Outcome::ALL.into_iter().find(|o| o.as_str() == word).ok_or_else(|| WordError {
-            word: word.to_owned(),
+            word: beginning(word),
             allowed: "success, failure, needs_work, skipped, expanded",
         })
     }
@@ -125,7 +126,7 @@ impl FromStr for Priority {
     type Err = PriorityError;
 
     fn from_str(text: &str) -> Result<Self, PriorityError> {
-        text.parse::<u8>().map_err(|_| PriorityError(format!("{text:?}")))?.try_into()
+        text.parse::<u8>().map_err(|_| PriorityError(quoted(text)))?.try_into()
     }
 }
 

@@ -13,6 +13,7 @@ pub mod id;
 pub mod issue;
 pub mod operation;
 pub mod primitive;
+pub mod quote;
 pub mod readiness;
 pub mod record;
 pub mod refusal;

@@ -1,11 +1,11 @@
 //! Everything found wrong with a text, each with its place, and the words to say it in.
 
 use super::PlanError;
+use crate::model::quote::QUOTED_CHARS;
+pub(super) use crate::model::quote::quoted;
 
 /// More complaints than this are counted, not listed: nobody reads them, and a file can hold a million.
 const MAX_ERRORS: usize = 100;
-/// At most this many characters of a value are quoted in a message.
-const QUOTED_CHARS: usize = 60;
 
 /// Everything found wrong so far, by offset into the text.
 pub(super) struct Complaints<'t> {
@@ -96,14 +96,6 @@ impl<'t> Complaints<'t> {
             field: format!("{}{dot}{}", complaint.section, complaint.field),
             message: complaint.message.clone(),
         }
-    }
-}
-
-/// A text as a quoted literal, without raw control characters, cut where it gets long.
-pub(super) fn quoted(text: &str) -> String {
-    match text.char_indices().nth(QUOTED_CHARS) {
-        Some((cut, _)) => format!("{:?}...", &text[..cut]),
-        None => format!("{text:?}"),
     }
 }
 

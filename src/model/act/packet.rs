@@ -1,6 +1,7 @@
 //! Packets: lines in bodies and posts that the protocol reads. `VERDICT: pass|needs_work`, `/answer
 //! CHOICE` and `max_review_rounds=N` count only at the start of a line.
 
+use crate::model::quote::quoted;
 use crate::model::record::Opinion;
 use crate::model::refusal::Refusal;
 
@@ -18,7 +19,7 @@ pub fn verdict(body: &str) -> Result<Option<(Opinion, String)>, Refusal> {
             "pass" => Opinion::Pass,
             "needs_work" => Opinion::NeedsWork,
             _ => {
-                let said = if word.is_empty() { "nothing".to_owned() } else { format!("{word:?}") };
+                let said = if word.is_empty() { "nothing".to_owned() } else { quoted(word) };
                 return Err(Refusal::BadPacket(format!(
                     "VERDICT: wants pass or needs_work, and says {said}"
                 )));

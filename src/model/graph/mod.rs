@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::id::IssueId;
 use super::issue::{Issue, WordError};
+use super::quote::beginning;
 use super::source::{Derived, Source};
 use super::standing::Standing;
 use node::Held;
@@ -56,7 +57,7 @@ impl FromStr for EdgeKind {
         match word {
             "blocks" => Ok(EdgeKind::Blocks),
             "supersedes" => Ok(EdgeKind::Supersedes),
-            _ => Err(WordError { word: word.to_owned(), allowed: "blocks, supersedes" }),
+            _ => Err(WordError { word: beginning(word), allowed: "blocks, supersedes" }),
         }
     }
 }

@@ -31,7 +31,7 @@ pub type Held = Result<(), String>;
 /// When everything happens: the third of December 2026.
 pub const NOW: Millis = 1_796_256_000_000;
 /// The longest refusal: an error is a line or a few, and not its input.
-const LONGEST_REFUSAL: usize = 1_000;
+const LONGEST_REFUSAL: usize = 2_000;
 
 /// A parser, and what holds of it.
 pub struct Target {

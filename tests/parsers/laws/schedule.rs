@@ -42,6 +42,8 @@ pub const TARGET: Target = Target {
     ],
 };
 
+/// How long an entry goes on, in milliseconds: longer than a 29th of February is ever waited for.
+const LASTS: i64 = 3_300 * 86_400_000;
 /// Years ahead that are asked for, in milliseconds, and a clock that was set back.
 const LATER: [i64; 4] = [0, 60_000, 40 * 86_400_000, -2 * 86_400_000];
 
@@ -115,7 +117,7 @@ fn stored(session: &mut Session, expr: &str, zone: &str) -> Held {
         title: None,
         reason: String::new(),
         when: When::Cron { expr: expr.to_owned(), zone: Some(zone.to_owned()) },
-        lasts: None,
+        lasts: Some(LASTS),
         max_ticks: None,
         overlap: Overlap::Skip,
     };
