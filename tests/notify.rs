@@ -15,8 +15,9 @@ use roundgate::app::operation::{Ongoing, Request};
 use roundgate::app::{AppError, Session, asks, issues};
 use roundgate::model::act::create::NewIssue;
 use roundgate::model::change::{Change, Event};
-use roundgate::model::issue::Millis;
+use roundgate::model::issue::{Millis, Outcome};
 use roundgate::model::record::NoticeEnd;
+use roundgate::model::tag::Tags;
 use roundgate::store::sqlite::Sqlite;
 use roundgate::store::{EventQuery, Store};
 use shared_store::Shared;
@@ -411,4 +412,45 @@ fn what_is_being_sent_right_now_is_not_sent_again_by_a_retry() {
     })
     .unwrap();
     assert_eq!(times, 1);
+}
+
+#[test]
+fn reminders_a_due_time_a_timeout_and_a_question_that_went_away_are_told_once_each() {
+    let shared = Shared::default();
+    let mut session = session(shared, "ann");
+    let root = NewIssue { title: "Ship it".to_owned(), ..NewIssue::default() };
+    let root = issues::create(&mut session, root, None).unwrap().value.id;
+    let tags: Tags =
+        ["kind:ask", "proto:hierarchical-work-v1"].iter().map(|tag| tag.parse().unwrap()).collect();
+    let question =
+        |title: &str| NewIssue { title: title.to_owned(), tags: tags.clone(), ..NewIssue::default() };
+    let id = issues::create(&mut session, question("Which region?"), Some(&root)).unwrap().value.id;
+    let wish = asks::AssignWish {
+        due: Some(Some(HOUR)),
+        remind: Some(Some(2 * HOUR)),
+        timeout: Some(Some((6 * HOUR, "skip".to_owned()))),
+        ..asks::AssignWish::default()
+    };
+    asks::assign(&mut session, &id, wish).unwrap();
+    assert_eq!(ids(&told(&mut session)), [format!("{id}:asked:1")]);
+    let mut got = Vec::new();
+    for hour in 1..=8 {
+        at(&mut session, START + hour * HOUR + SECOND);
+        roundgate::app::tick::tick(&mut session, &root, false).unwrap();
+        got.extend(told(&mut session).iter().map(|packet| (hour, packet.id.clone(), packet.due_at)));
+    }
+    let due = Some(START + HOUR);
+    let wanted = [(1, "due:1"), (3, "reminder:2"), (5, "reminder:3"), (6, "timeout:1")];
+    assert_eq!(got, wanted.map(|(hour, what)| (hour, format!("{id}:{what}"), due)));
+    let other = issues::create(&mut session, question("Which colour?"), Some(&root)).unwrap().value.id;
+    let wish = issues::CloseWish {
+        outcome: Some(Outcome::Skipped),
+        reason: Some("bought instead".to_owned()),
+        cascade: true,
+        epoch: None,
+    };
+    issues::close(&mut session, &root, &wish).unwrap();
+    let mut last: Vec<String> = told(&mut session).iter().map(|packet| packet.id.clone()).collect();
+    last.sort();
+    assert_eq!(last, [format!("{other}:asked:1"), format!("{other}:moot:1")]);
 }

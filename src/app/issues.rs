@@ -301,7 +301,7 @@ pub fn close(session: &mut Session, text: &str, wanted: &CloseWish) -> Result<Ch
 /// What a cascading skip would take along: ids and titles.
 ///
 /// # Errors
-/// As for [`close`].
+/// As for [`close()`].
 pub fn cascade_preview(
     session: &Session,
     text: &str,
