@@ -111,8 +111,9 @@ pub fn list(session: &Session, filter: &Filter) -> Result<Vec<IssueView>, AppErr
 pub fn ready(session: &Session, filter: &Filter) -> Result<Vec<ReadyView>, AppError> {
     session.look(|snapshot| {
         let found = ready_issues(snapshot, filter.within(snapshot)?);
-        let taken = found.into_iter().filter(|&ix| filter.takes(snapshot, ix));
-        Ok(taken.map(|ix| ReadyView::of(snapshot, ix)).collect())
+        let taken: Vec<Ix> = found.into_iter().filter(|&ix| filter.takes(snapshot, ix)).collect();
+        snapshot.graph().relate(&taken);
+        Ok(taken.into_iter().map(|ix| ReadyView::of(snapshot, ix)).collect())
     })
 }
 

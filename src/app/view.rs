@@ -85,13 +85,12 @@ impl IssueView {
     /// The view of an issue.
     pub fn of(snapshot: &Snapshot, ix: Ix) -> Self {
         let (graph, relation) = (snapshot.graph(), snapshot.relation());
-        let node = graph.node(ix);
-        let issue = &node.issue;
+        let (issue, parent) = (graph.issue(ix), graph.parent(ix));
         let name = |ix: &Ix| graph.id(*ix).to_string();
         let dep = |r#type: &'static str| move |ix: &Ix| DepView { r#type: r#type.into(), target: name(ix) };
-        let parent = node.parent.iter().map(dep("parent"));
-        let blocks = node.blocks.iter().map(dep("blocks"));
-        let supersedes = node.supersedes.iter().map(dep("supersedes"));
+        let above = parent.iter().map(dep("parent"));
+        let blocks = graph.blocks(ix).iter().map(dep("blocks"));
+        let supersedes = graph.supersedes(ix).iter().map(dep("supersedes"));
         IssueView {
             id: issue.id.to_string(),
             title: issue.title.clone(),
@@ -99,20 +98,20 @@ impl IssueView {
             status: issue.state.status().into(),
             outcome: issue.state.outcome().map(|outcome| outcome.as_str().into()),
             tags: issue.tags.iter().map(ToString::to_string).collect(),
-            deps: parent.chain(blocks).chain(supersedes).collect(),
+            deps: above.chain(blocks).chain(supersedes).collect(),
             priority: issue.priority.get(),
             created_at: issue.created_at,
             updated_at: issue.updated_at,
             revision: issue.revision,
-            parent: node.parent.as_ref().map(name),
+            parent: parent.as_ref().map(name),
             claim: issue.state.claim().map(|claim| ClaimView {
                 actor: claim.actor.to_string(),
                 epoch: claim.epoch,
                 expires_at: claim.expires_at,
             }),
             reason: issue.state.reason().map(str::to_owned),
-            blocked_by: node.blockers.iter().filter(|&&b| !relation.resolved(b)).map(name).collect(),
-            superseded_by: node.superseded_by.iter().map(name).collect(),
+            blocked_by: relation.own_open_blockers(ix).map(|blocker| name(&blocker)).collect(),
+            superseded_by: graph.superseded_by(ix).iter().map(name).collect(),
             key: issue.key.clone(),
             policy: issue.policy.clone(),
             work: issue.work.clone(),

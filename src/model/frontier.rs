@@ -253,6 +253,8 @@ pub fn place(list: List, issue: &Issue, depth: u32) -> Place {
 /// How many entries of a list are read at first, and how many after that.
 const FIRST_PAGE: usize = 2;
 const PAGE: usize = 24;
+/// How many are read at once where all are wanted.
+const LONG_PAGE: usize = 1_000;
 
 /// A list, or the part of it at or below a node, to be looked through.
 #[derive(Debug, Clone, Copy)]
@@ -294,10 +296,14 @@ impl<'s> Listed<'s> {
         let (mut found, mut stored) = (self.here(), Vec::new());
         let mut after: Option<Place> = None;
         while let Some(source) = self.snapshot.graph().source().filter(|_| stored.len() < most) {
-            let page = self.page(source, after.as_ref(), most.clamp(FIRST_PAGE, 1_000));
-            let Some((last, _)) = page.last() else { break };
-            after = Some(last.clone());
-            stored.extend(page.into_iter().filter(|(_, ix)| !self.overlaid(*ix) && self.takes(*ix)));
+            let size = most.clamp(FIRST_PAGE, LONG_PAGE);
+            let page = self.page(source, after.as_ref(), size);
+            self.snapshot.gather(&page.iter().map(|place| place.id.clone()).collect::<Vec<_>>());
+            after = page.last().filter(|_| page.len() == size).cloned();
+            stored.extend(page.into_iter().filter_map(|place| self.stored_at(&place).map(|ix| (place, ix))));
+            if after.is_none() {
+                break;
+            }
         }
         found.append(&mut stored);
         found.sort();
@@ -334,27 +340,29 @@ impl<'s> Listed<'s> {
         let (mut after, mut size) = (None, FIRST_PAGE);
         loop {
             let page = self.page(source, after.as_ref(), size);
-            for (place, ix) in &page {
+            for place in &page {
                 if bound.is_some_and(|bound| place >= bound) {
                     return None;
                 }
-                if !self.overlaid(*ix) && self.takes(*ix) && want(*ix) {
-                    return Some(*ix);
+                if let Some(ix) = self.stored_at(place).filter(|&ix| want(ix)) {
+                    return Some(ix);
                 }
             }
-            after = Some(page.last().filter(|_| page.len() == size)?.0.clone());
+            after = Some(page.last().filter(|_| page.len() == size)?.clone());
             size = PAGE;
         }
     }
 
-    /// A page of the store's list, with the places as the store has them.
-    fn page(&self, source: &dyn Source, after: Option<&Place>, limit: usize) -> Vec<(Place, Ix)> {
-        let graph = self.snapshot.graph();
-        let root = self.root.map(|root| graph.id(root));
-        let part = Part { root, after, due_by: self.due_by, limit };
-        let page = source.listed(self.list, &part).into_iter();
-        page.map(|stored| (place(self.list, &stored.issue, stored.derived.depth), graph.load(stored)))
-            .collect()
+    /// A page of the store's list.
+    fn page(&self, source: &dyn Source, after: Option<&Place>, limit: usize) -> Vec<Place> {
+        let root = self.root.map(|root| self.snapshot.graph().id(root));
+        source.listed(self.list, &Part { root, after, due_by: self.due_by, limit })
+    }
+
+    /// What the store has at a place, where that is on the list now and is not known better here.
+    fn stored_at(&self, place: &Place) -> Option<Ix> {
+        let ix = self.snapshot.graph().ix(&place.id)?;
+        (!self.overlaid(ix) && self.takes(ix)).then_some(ix)
     }
 
     fn place(&self, ix: Ix) -> Place {

@@ -27,6 +27,9 @@ use kept::Kept;
 
 pub use restore::{Parts, RestoreError};
 
+/// How many issues may be asked about one by one.
+const FEW: usize = 16;
+
 /// The state of a store at one revision.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
@@ -91,6 +94,28 @@ impl Snapshot {
     /// A list of what can move, or the part of it below a root.
     pub fn listed(&self, list: List, root: Option<Ix>) -> Listed<'_> {
         Listed::of(self, list, root)
+    }
+
+    /// Loads many issues with what the rules ask of each, in a few questions, not some for each issue.
+    pub fn gather(&self, ids: &[IssueId]) {
+        self.graph.load_all(ids);
+        let Some(source) = self.graph.source().filter(|_| ids.len() > FEW) else { return };
+        let gated = ids.iter().filter(|id| self.graph.get(id).is_some_and(|issue| issue.tags.review_gated()));
+        let gated: Vec<IssueId> = gated.cloned().collect();
+        if !gated.is_empty() {
+            let found = source.scopes(&gated).into_iter().map(|scope| (scope.id.clone(), scope));
+            self.scopes.fill(&gated, found);
+        }
+        let mut rounds: BTreeMap<IssueId, Vec<Round>> = BTreeMap::new();
+        for round in source.rounds_about(ids) {
+            rounds.entry(round.scope.clone()).or_default().push(round);
+        }
+        let of = |round: &Round| {
+            let place = (round.scope.clone(), round.number);
+            [(round.attempt.clone(), place.clone()), (round.review.clone(), place)]
+        };
+        self.round_of.fill(ids, rounds.values().flatten().flat_map(of).collect::<Vec<_>>());
+        self.rounds.fill(&[], rounds);
     }
 
     /// The roots of all that is on a list, in no order. To be asked before anything is folded.

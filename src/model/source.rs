@@ -89,28 +89,36 @@ pub enum Outbox {
 pub trait Source: Debug {
     /// One issue.
     fn issue(&self, id: &IssueId) -> Option<Stored>;
+    /// Many issues, in no order, without those that are not there.
+    fn issues(&self, ids: &[IssueId]) -> Vec<Stored>;
     /// The children of an issue, in the order in which they came to it.
     fn children(&self, id: &IssueId) -> Vec<Stored>;
     /// The other ends of an issue's edges, in the order in which they were added.
     fn neighbours(&self, id: &IssueId, kind: EdgeKind, end: End) -> Vec<IssueId>;
+    /// The same of many issues, each with its neighbour.
+    fn neighbours_of_each(&self, ids: &[IssueId], kind: EdgeKind, end: End) -> Vec<(IssueId, IssueId)>;
     /// Whether an edge is there.
     fn has_edge(&self, edge: &Edge) -> bool;
     /// The first ids, in their order, that start with a text.
     fn starting_with(&self, prefix: &str, limit: usize) -> Vec<IssueId>;
-    /// A part of a list.
-    fn listed(&self, list: List, part: &Part<'_>) -> Vec<Stored>;
+    /// A part of a list: the places that are taken in it.
+    fn listed(&self, list: List, part: &Part<'_>) -> Vec<Place>;
     /// The roots of all that is on a list.
     fn roots_of(&self, list: List) -> Vec<IssueId>;
     /// Whether an id may not be given to anything.
     fn reserved(&self, id: &IssueId) -> bool;
     /// The record of an opened scope.
     fn scope(&self, id: &IssueId) -> Option<Scope>;
+    /// The records of those issues that are opened scopes, in no order.
+    fn scopes(&self, ids: &[IssueId]) -> Vec<Scope>;
     /// The opened scopes at or below a root.
     fn scopes_in(&self, root: &IssueId) -> Vec<IssueId>;
     /// The rounds of a scope, in order.
     fn rounds(&self, scope: &IssueId) -> Vec<Round>;
     /// The scope whose round has this issue as its attempt or review, and the round's number.
     fn round_of(&self, id: &IssueId) -> Option<(IssueId, u32)>;
+    /// All rounds, in order, of every scope that has one of these issues as an attempt or a review.
+    fn rounds_about(&self, ids: &[IssueId]) -> Vec<Round>;
     /// The ask an issue carries.
     fn ask(&self, id: &IssueId) -> Option<Ask>;
     /// The plan applied to a root.

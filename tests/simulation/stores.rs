@@ -1,6 +1,7 @@
 //! The same random runs through the stores: memory and SQLite say the same, and both say what the run
 //! itself came to.
 
+use roundgate::app::view::ReadyView;
 use roundgate::engine::{decide, roots_to_move};
 use roundgate::model::change::Event;
 use roundgate::model::frontier::List;
@@ -89,12 +90,27 @@ fn assert_same_sight(sqlite: &Sqlite, now: i64, at: &str) {
         }
         for each in graph.indices().map(|at| ix(graph.id(at))) {
             seen.push(format!("{:?} {:?}", snapshot.graph().standing(each), hindrances(snapshot, each)));
+            seen.push(serde_json::to_string(&ReadyView::of(snapshot, each)).unwrap());
         }
         seen
     };
-    let mut found = None;
-    sqlite.look(&mut |snapshot, _| found = Some(sight(snapshot))).unwrap();
-    assert_eq!(found.unwrap(), sight(&whole), "{at}");
+    let due = sight(&whole);
+    let ids: Vec<IssueId> = graph.indices().map(|ix| graph.id(ix).clone()).collect();
+    // Asked for one by one; loaded all at once; and that after a part was asked for already.
+    for loaded in [0, ids.len(), ids.len() / 2] {
+        let mut found = None;
+        let mut look = |snapshot: &Snapshot| {
+            if loaded > 0 {
+                ids.iter().skip(loaded).for_each(|id| assert!(snapshot.graph().ix(id).is_some()));
+                snapshot.gather(&ids);
+                let all: Vec<Ix> = ids.iter().filter_map(|id| snapshot.graph().ix(id)).collect();
+                snapshot.graph().relate(&all);
+            }
+            found = Some(sight(snapshot));
+        };
+        sqlite.look(&mut |snapshot, _| look(snapshot)).unwrap();
+        assert_eq!(found.unwrap(), due, "{at}, {loaded} loaded at once");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Neighbours and nodes, from memory or from the source.
 
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::node::{Held, Neighbours};
@@ -67,6 +68,25 @@ impl Graph {
         }
     }
 
+    /// Takes many nodes in, and their ancestors: one question for each level, not for each node.
+    pub fn load_all(&self, ids: &[IssueId]) {
+        let Some(source) = &self.source else { return };
+        let mut asked: HashSet<IssueId> = HashSet::new();
+        let mut unknown = |id: &IssueId| !self.index.borrow().contains_key(id) && asked.insert(id.clone());
+        let mut wanted: Vec<IssueId> = ids.iter().filter(|id| unknown(id)).cloned().collect();
+        let mut found: Vec<Stored> = Vec::new();
+        while !wanted.is_empty() {
+            let level = source.issues(&wanted);
+            let above = level.iter().filter_map(|stored| stored.parent.as_ref());
+            wanted = above.filter(|id| unknown(id)).cloned().collect();
+            found.extend(level);
+        }
+        found.sort_by_key(|stored| stored.derived.depth);
+        found.into_iter().for_each(|stored| {
+            self.load(stored);
+        });
+    }
+
     /// The parent of a node that lies so deep. Depths must go down by one with every step up, so that
     /// even in a damaged store the walk ends.
     fn above(&self, parent: &IssueId, depth: u32) -> Above {
@@ -100,33 +120,69 @@ impl Graph {
     /// The children of a node, in the order they came.
     pub fn children(&self, ix: Ix) -> &[Ix] {
         self.nodes[ix].children.all(|| {
-            let stored = self.source.as_ref().map(|source| source.children(self.id(ix)));
+            // The list is only asked for where there is something in it.
+            let some = self.stored(ix).is_some_and(|stored| stored.standing.children > 0);
+            let stored = self.source.as_ref().filter(|_| some).map(|source| source.children(self.id(ix)));
             stored.unwrap_or_default().into_iter().map(|stored| self.load(stored)).collect()
         })
     }
 
     /// What blocks a node.
     pub fn blockers(&self, ix: Ix) -> &[Ix] {
-        self.ends(ix, &self.nodes[ix].blockers, EdgeKind::Blocks, End::To)
+        self.ends(ix, EdgeKind::Blocks, End::To)
     }
 
     /// What a node blocks.
     pub fn blocks(&self, ix: Ix) -> &[Ix] {
-        self.ends(ix, &self.nodes[ix].blocks, EdgeKind::Blocks, End::From)
+        self.ends(ix, EdgeKind::Blocks, End::From)
     }
 
     /// What took a node's place.
     pub fn superseded_by(&self, ix: Ix) -> &[Ix] {
-        self.ends(ix, &self.nodes[ix].superseded_by, EdgeKind::Supersedes, End::To)
+        self.ends(ix, EdgeKind::Supersedes, End::To)
     }
 
     /// What a node took the place of.
     pub fn supersedes(&self, ix: Ix) -> &[Ix] {
-        self.ends(ix, &self.nodes[ix].supersedes, EdgeKind::Supersedes, End::From)
+        self.ends(ix, EdgeKind::Supersedes, End::From)
     }
 
-    fn ends<'g>(&'g self, ix: Ix, of: &'g Neighbours, kind: EdgeKind, end: End) -> &'g [Ix] {
-        of.all(|| {
+    /// Finds out what many nodes block, supersede and are superseded by: a few questions, not some for
+    /// each node.
+    pub fn relate(&self, nodes: &[Ix]) {
+        let Some(source) = &self.source else { return };
+        let kinds = [
+            (EdgeKind::Blocks, End::From),
+            (EdgeKind::Supersedes, End::From),
+            (EdgeKind::Supersedes, End::To),
+        ];
+        let ids: Vec<IssueId> = nodes.iter().map(|&ix| self.id(ix).clone()).collect();
+        let found = kinds.map(|(kind, end)| (kind, end, source.neighbours_of_each(&ids, kind, end)));
+        let others = found.iter().flat_map(|(.., pairs)| pairs.iter().map(|(_, other)| other.clone()));
+        self.load_all(&others.collect::<Vec<_>>());
+        for (kind, end, pairs) in found {
+            let mut of: HashMap<IssueId, Vec<Ix>> = HashMap::new();
+            for (id, other) in pairs {
+                of.entry(id).or_default().extend(self.ix(&other));
+            }
+            for &ix in nodes {
+                self.neighbours(ix, kind, end).all(|| of.remove(self.id(ix)).unwrap_or_default());
+            }
+        }
+    }
+
+    fn neighbours(&self, ix: Ix, kind: EdgeKind, end: End) -> &Neighbours {
+        let node = &self.nodes[ix];
+        match (kind, end) {
+            (EdgeKind::Blocks, End::From) => &node.blocks,
+            (EdgeKind::Blocks, End::To) => &node.blockers,
+            (EdgeKind::Supersedes, End::From) => &node.supersedes,
+            (EdgeKind::Supersedes, End::To) => &node.superseded_by,
+        }
+    }
+
+    fn ends(&self, ix: Ix, kind: EdgeKind, end: End) -> &[Ix] {
+        self.neighbours(ix, kind, end).all(|| {
             let Some(source) = &self.source else { return Vec::new() };
             let ids = source.neighbours(self.id(ix), kind, end);
             ids.iter().filter_map(|id| self.ix(id)).collect()

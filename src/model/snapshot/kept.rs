@@ -46,6 +46,16 @@ impl<V, K: Clone + Ord> Kept<V, K> {
         }
     }
 
+    /// Takes in what the source said when it was asked about many issues at once.
+    pub fn fill(&self, asked: &[K], found: impl IntoIterator<Item = (K, V)>) {
+        for (id, record) in found {
+            self.asked.insert(id, Box::new(Some(record)));
+        }
+        for id in asked {
+            self.asked.insert(id.clone(), Box::new(None));
+        }
+    }
+
     /// Puts a record in the place of what was there.
     pub fn put(&mut self, id: &K, record: V) {
         self.known.insert(id.clone(), record);

@@ -1,5 +1,5 @@
-//! The store in one SQLite file. Of all modules, only `row` knows columns, and only `open` and
-//! `init` know how a connection is set up.
+//! The store in one SQLite file. Of all modules, only `row` and `question` know columns, and only `open`
+//! and `init` know how a connection is set up.
 
 mod archive;
 mod backup;
@@ -19,6 +19,7 @@ mod operation;
 mod patience;
 mod persist;
 mod place;
+mod question;
 mod repair;
 mod replay;
 mod restore;

@@ -15,43 +15,32 @@ pub(super) use document::{
     removed_prompt,
 };
 pub(super) use issue::{
-    EDGES, ISSUES, changed_issue, edge_from, edge_key, edge_row, issue_from, issue_row, moved_issue,
+    EDGES, ISSUES, changed_issue, edge_from, edge_key, edge_row, ends_from, issue_from, issue_row,
+    moved_issue,
 };
 pub(super) use notice::{NOTICES, notice_from, notice_key, notice_row};
 pub(super) use record::{
     ANNOTATIONS, ASKS, COMPACTED, EVENTS, FINISHED_ROOTS, OPERATIONS, PLANS, POSTS, RESERVED_IDS, ROUNDS,
     SCOPES, TOPICS, annotation_from, annotation_row, answered_ask, ask_from, ask_row, assigned_ask,
     compacted_from, due_hash, event_from, event_row, hashed, id_from, id_row, link_from, numbered_post_from,
-    operation_from, operation_row, plan_from, plan_row, post_from, post_row, round_from, round_row,
+    operation_from, operation_row, plan_from, plan_row, post_from, post_row, round_from, round_key_from, round_row,
     scope_from, scope_row, topic_from,
 };
 pub(super) use schedule::{HEARTBEATS, heartbeat_from, heartbeat_key, heartbeat_row};
 
-pub(super) use standing::{FRONTIER, STANDING, entry_row, level, standing_from, standing_row};
+pub(super) use standing::{FRONTIER, STANDING, entry_row, level, place_from, standing_from, standing_row};
 
 use rusqlite::Row;
 
 use crate::model::source::Stored;
 use crate::store::StoreError;
 
-/// Issues `i` with what is derived of them, `s`.
+/// Every column of issues `i` and of what is derived of them, `s`; `rest` says from where.
 pub(super) fn stored(rest: &str) -> String {
-    format!("{} FROM issues i JOIN standing s ON s.id = i.id {rest}", stored_columns())
-}
-
-/// The same in the order of the entries `f` of a list.
-pub(super) fn listed(rest: &str) -> String {
-    format!(
-        "{} FROM frontier f JOIN standing s ON s.id = f.id JOIN issues i ON i.id = f.id {rest}",
-        stored_columns()
-    )
-}
-
-fn stored_columns() -> String {
     let of = |letter: char, table: &Table| -> Vec<String> {
         table.columns.iter().map(|column| format!("{letter}.{column}")).collect()
     };
-    format!("SELECT {}, {}", of('i', &ISSUES).join(", "), of('s', &STANDING).join(", "))
+    format!("SELECT {}, {} {rest}", of('i', &ISSUES).join(", "), of('s', &STANDING).join(", "))
 }
 
 /// An issue with what is derived of it.

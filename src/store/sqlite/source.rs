@@ -4,18 +4,17 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use rusqlite::types::Value;
-use rusqlite::{Connection, Params, Row, params_from_iter};
+use rusqlite::{Connection, Params, Row, params, params_from_iter};
 
 use super::fault::Stopped;
 use super::table::Table;
-use super::{load, row};
+use super::{load, question, row};
 use crate::model::document::Documents;
 use crate::model::frontier::List;
 use crate::model::graph::{Edge, EdgeKind};
 use crate::model::id::IssueId;
 use crate::model::record::{Ask, Heartbeat, HeartbeatId, Notice, NoticeId, PlanRecord, Round, Scope};
-use crate::model::source::{End, Outbox, Part, Source, Stored};
+use crate::model::source::{End, Outbox, Part, Place, Source, Stored};
 use crate::store::StoreError;
 
 /// A source over a connection that is in a transaction.
@@ -63,131 +62,132 @@ impl Rows {
         self.ask(|conn| load::some(conn, sql, params, read))
     }
 
+    /// One row that an id tells from others.
     fn one<T>(
         &self,
-        table: &'static Table,
+        sql: &str,
         id: &IssueId,
         read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
     ) -> Option<T> {
-        let key = table.key[0];
-        self.some(&table.select(&format!("WHERE {key} = ?1")), (id.as_str(),), read).pop()
+        self.some(sql, (id.as_str(),), read).pop()
     }
+}
 
-    fn stored(&self, rest: &str, params: impl Params) -> Vec<Stored> {
-        self.some(&row::stored(rest), params, row::stored_from)
-    }
+/// Issues for a question about many.
+fn array(ids: &[IssueId]) -> String {
+    let words: Vec<&str> = ids.iter().map(IssueId::as_str).collect();
+    serde_json::Value::from(words).to_string()
 }
 
 impl Source for Rows {
     fn issue(&self, id: &IssueId) -> Option<Stored> {
-        self.stored("WHERE i.id = ?1", (id.as_str(),)).pop()
+        self.one(&question::ISSUE, id, row::stored_from)
+    }
+
+    fn issues(&self, ids: &[IssueId]) -> Vec<Stored> {
+        if ids.len() < question::MANY {
+            return ids.iter().filter_map(|id| self.issue(id)).collect();
+        }
+        self.some(&question::ISSUES, (array(ids),), row::stored_from)
     }
 
     fn children(&self, id: &IssueId) -> Vec<Stored> {
-        self.stored("WHERE i.parent = ?1 ORDER BY i.parent_seq", (id.as_str(),))
+        self.some(&question::CHILDREN, (id.as_str(),), row::stored_from)
     }
 
     fn neighbours(&self, id: &IssueId, kind: EdgeKind, end: End) -> Vec<IssueId> {
-        let sql = match end {
-            End::From => "SELECT to_id FROM edges WHERE from_id = ?1 AND kind = ?2 ORDER BY seq",
-            End::To => "SELECT from_id FROM edges WHERE to_id = ?1 AND kind = ?2 ORDER BY seq",
-        };
-        self.some(sql, (id.as_str(), kind.as_str()), |r| row::id_from(r, &row::EDGES))
+        let read = |r: &Row<'_>| row::id_from(r, &row::EDGES);
+        self.some(question::neighbours(end), (id.as_str(), kind.as_str()), read)
+    }
+
+    fn neighbours_of_each(&self, ids: &[IssueId], kind: EdgeKind, end: End) -> Vec<(IssueId, IssueId)> {
+        if ids.len() < question::MANY {
+            let of = |id: &IssueId| {
+                let others = self.neighbours(id, kind, end).into_iter();
+                others.map(|other| (id.clone(), other)).collect::<Vec<_>>()
+            };
+            return ids.iter().flat_map(of).collect();
+        }
+        self.some(question::neighbours_of_each(end), (array(ids), kind.as_str()), row::ends_from)
     }
 
     fn has_edge(&self, edge: &Edge) -> bool {
-        let key = params_from_iter(row::edge_key(edge));
-        let sql = "SELECT 1 FROM edges WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";
-        !self.some(sql, key, |_| Ok(())).is_empty()
+        !self.some(question::EDGE, params_from_iter(row::edge_key(edge)), |_| Ok(())).is_empty()
     }
 
     fn starting_with(&self, prefix: &str, limit: usize) -> Vec<IssueId> {
-        let sql = "SELECT id FROM issues WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let behind = format!("{prefix}{}", char::MAX);
-        self.some(sql, (prefix, behind, limit), |r| row::id_from(r, &row::ISSUES))
+        self.some(question::IDS, (prefix, behind, limit), |r| row::id_from(r, &row::ISSUES))
     }
 
-    fn listed(&self, list: List, part: &Part<'_>) -> Vec<Stored> {
-        let mut values = vec![Value::Integer(list as i64)];
-        let mut bind = |value: Value| {
-            values.push(value);
-            format!("?{}", values.len())
-        };
-        let mut wanted = String::from("WHERE f.list = ?1");
-        if let Some(root) = part.root {
-            wanted += &format!(" AND f.root = {}", bind(Value::Text(root.to_string())));
-        }
-        if let Some(after) = part.after {
-            let level = row::level(list, after.depth.0);
-            let places = [
-                bind(Value::Integer(level)),
-                bind(Value::Integer(i64::from(after.priority.get()))),
-                bind(Value::Integer(after.created_at)),
-                bind(Value::Text(after.id.to_string())),
-            ];
-            wanted += &format!(" AND (f.level, f.priority, f.created_at, f.id) > ({})", places.join(", "));
-        }
-        if let Some(by) = part.due_by {
-            wanted += &format!(" AND s.due <= {}", bind(Value::Integer(by)));
-        }
-        let limit = bind(Value::Integer(i64::try_from(part.limit).unwrap_or(i64::MAX)));
-        let sql =
-            row::listed(&format!("{wanted} ORDER BY f.level, f.priority, f.created_at, f.id LIMIT {limit}"));
-        self.some(&sql, params_from_iter(values), row::stored_from)
+    fn listed(&self, list: List, part: &Part<'_>) -> Vec<Place> {
+        let sql = question::listed(part.root.is_some(), part.after.is_some(), part.due_by.is_some());
+        let after = part.after;
+        let params = params![
+            list as i64,
+            part.root.map(IssueId::as_str),
+            after.map(|after| row::level(list, after.depth.0)),
+            after.map(|after| after.priority.get()),
+            after.map(|after| after.created_at),
+            after.map(|after| after.id.as_str()),
+            part.due_by,
+            i64::try_from(part.limit).unwrap_or(i64::MAX),
+        ];
+        self.some(&sql, params, row::place_from)
     }
 
     fn roots_of(&self, list: List) -> Vec<IssueId> {
-        let sql = "SELECT DISTINCT root FROM frontier WHERE list = ?1";
-        self.some(sql, (list as i64,), |r| row::id_from(r, &row::FRONTIER))
+        self.some(question::ROOTS_OF, (list as i64,), |r| row::id_from(r, &row::FRONTIER))
     }
 
     fn reserved(&self, id: &IssueId) -> bool {
-        let read = |r: &Row<'_>| row::id_from(r, &row::RESERVED_IDS);
-        self.one(&row::RESERVED_IDS, id, read).is_some()
+        self.one(question::RESERVED, id, |_| Ok(())).is_some()
     }
 
     fn scope(&self, id: &IssueId) -> Option<Scope> {
-        self.one(&row::SCOPES, id, row::scope_from)
+        self.one(&question::SCOPE, id, row::scope_from)
+    }
+
+    fn scopes(&self, ids: &[IssueId]) -> Vec<Scope> {
+        if ids.len() < question::MANY {
+            return ids.iter().filter_map(|id| self.scope(id)).collect();
+        }
+        self.some(&question::SCOPES, (array(ids),), row::scope_from)
     }
 
     fn scopes_in(&self, root: &IssueId) -> Vec<IssueId> {
-        let sql = "WITH RECURSIVE below(id) AS (
-                       VALUES (?1) UNION ALL
-                       SELECT i.id FROM issues i JOIN below b ON i.parent = b.id)
-                   SELECT id FROM below WHERE id IN (SELECT id FROM scopes)";
-        self.some(sql, (root.as_str(),), |r| row::id_from(r, &row::SCOPES))
+        self.some(question::SCOPES_IN, (root.as_str(),), |r| row::id_from(r, &row::SCOPES))
     }
 
     fn rounds(&self, scope: &IssueId) -> Vec<Round> {
-        let sql = row::ROUNDS.select("WHERE scope = ?1 ORDER BY number");
-        self.some(&sql, (scope.as_str(),), row::round_from)
+        self.some(&question::ROUNDS, (scope.as_str(),), row::round_from)
     }
 
     fn round_of(&self, id: &IssueId) -> Option<(IssueId, u32)> {
-        let by = |column: &str| {
-            let sql = row::ROUNDS.select(&format!("WHERE {column} = ?1"));
-            self.some(&sql, (id.as_str(),), row::round_from).pop()
-        };
-        by("attempt").or_else(|| by("review")).map(|round| (round.scope, round.number))
+        self.one(question::ROUND_OF, id, row::round_key_from)
+    }
+
+    fn rounds_about(&self, ids: &[IssueId]) -> Vec<Round> {
+        self.some(&question::ROUNDS_ABOUT, (array(ids),), row::round_from)
     }
 
     fn ask(&self, id: &IssueId) -> Option<Ask> {
-        self.one(&row::ASKS, id, row::ask_from)
+        self.one(&question::ASK, id, row::ask_from)
     }
 
     fn plan(&self, root: &IssueId) -> Option<PlanRecord> {
-        self.one(&row::PLANS, root, row::plan_from)
+        self.one(&question::PLAN, root, row::plan_from)
     }
 
     fn heartbeats(&self, issue: &IssueId) -> Vec<Heartbeat> {
-        let sql = row::HEARTBEATS.select("WHERE root = ?1 ORDER BY id");
-        self.some(&sql, (issue.as_str(),), row::heartbeat_from)
+        self.some(&question::HEARTBEATS, (issue.as_str(),), row::heartbeat_from)
     }
 
     fn heartbeat_at(&self, id: &HeartbeatId) -> Option<IssueId> {
-        let sql = row::HEARTBEATS.select("WHERE id = ?1");
-        self.some(&sql, (id.as_str(),), row::heartbeat_from).pop().map(|heartbeat| heartbeat.root)
+        self.some(&question::HEARTBEAT, (id.as_str(),), row::heartbeat_from)
+            .pop()
+            .map(|heartbeat| heartbeat.root)
     }
 
     fn documents(&self, root: &IssueId) -> Option<Documents> {
@@ -228,8 +228,7 @@ impl Source for Rows {
     }
 
     fn root_finished(&self, id: &IssueId) -> bool {
-        let read = |r: &Row<'_>| row::id_from(r, &row::FINISHED_ROOTS);
-        self.one(&row::FINISHED_ROOTS, id, read).is_some()
+        self.one(question::FINISHED, id, |_| Ok(())).is_some()
     }
 
     fn damaged(&self, what: &str) {

@@ -62,6 +62,9 @@ pub(in super::super) static EDGES: Table = Table {
     columns: &["from_id", "kind", "to_id", "seq"],
 };
 
+static ENDS: Table =
+    Table { name: "edges", key: &["from_id", "to_id"], columns: &["one end", "the other end"] };
+
 /// An issue that event `seq` created.
 pub(in super::super) fn issue_row(
     issue: &Issue,
@@ -232,6 +235,12 @@ pub(in super::super) fn edge_row(edge: &Edge, seq: u64) -> Result<Vec<Value>, St
 /// What tells an edge from others.
 pub(in super::super) fn edge_key(edge: &Edge) -> Vec<Value> {
     vec![column::text(edge.from.as_str()), column::text(edge.kind.as_str()), column::text(edge.to.as_str())]
+}
+
+/// The two ends of an edge, of a row that was selected with them alone.
+pub(in super::super) fn ends_from(row: &Row<'_>) -> Result<(IssueId, IssueId), StoreError> {
+    let mut row = Columns::of(row, &ENDS);
+    Ok((row.parsed()?, row.parsed()?))
 }
 
 /// An edge, with the event that added it.

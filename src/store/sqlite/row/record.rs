@@ -241,6 +241,14 @@ pub(in super::super) fn round_from(row: &Row<'_>) -> Result<Round, StoreError> {
     })
 }
 
+/// The columns that tell a round from others.
+static ROUND_KEYS: Table = Table { name: "rounds", key: &["scope", "number"], columns: &["scope", "number"] };
+
+pub(in super::super) fn round_key_from(row: &Row<'_>) -> Result<(IssueId, u32), StoreError> {
+    let mut row = Columns::of(row, &ROUND_KEYS);
+    Ok((row.parsed()?, row.int()?))
+}
+
 fn verdict_from(row: &mut Columns<'_>) -> Result<Option<Verdict>, StoreError> {
     let opinion: Option<Opinion> = row.maybe_word()?;
     let reason = row.maybe_text()?.map(str::to_owned);

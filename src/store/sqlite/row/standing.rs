@@ -1,5 +1,7 @@
 //! What is derived of an issue, and the lists it is on.
 
+use std::cmp::Reverse;
+
 use rusqlite::Row;
 use rusqlite::types::Value;
 
@@ -8,7 +10,7 @@ use super::super::table::Table;
 use crate::model::frontier::{List, Lists};
 use crate::model::id::IssueId;
 use crate::model::issue::{Millis, Priority};
-use crate::model::source::Derived;
+use crate::model::source::{Derived, Place};
 use crate::model::standing::Standing;
 use crate::store::StoreError;
 
@@ -92,6 +94,22 @@ pub(in super::super) fn entry_row(
         Value::Integer(created_at),
         column::text(id.as_str()),
     ])
+}
+
+/// The columns of an entry that say where in its list it is.
+static PLACES: Table =
+    Table { name: "frontier", key: &["id"], columns: &["level", "priority", "created_at", "id"] };
+
+/// A place in a list, of a row that was selected with the columns that say where it is.
+pub(in super::super) fn place_from(row: &Row<'_>) -> Result<Place, StoreError> {
+    let mut row = Columns::of(row, &PLACES);
+    let level: i64 = row.int()?;
+    let Ok(depth) = u32::try_from(level.unsigned_abs()) else {
+        return row.contradiction("there are not so many levels");
+    };
+    let number: u8 = row.int()?;
+    let priority = Priority::try_from(number).or_else(|why| row.contradiction(&why.to_string()))?;
+    Ok(Place { depth: Reverse(depth), priority, created_at: row.int()?, id: row.parsed()? })
 }
 
 /// What comes first has the lowest level.
