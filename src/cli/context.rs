@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::output;
 use crate::app::ambient::{Clock, Ids};
+use crate::app::config::Config;
 use crate::app::operation::{Ongoing, Request};
 use crate::app::{AppError, Session, config, place};
 use crate::model::id::Actor;
@@ -96,9 +97,13 @@ impl Context {
 
     /// A session at the store.
     pub fn session(&self) -> Result<Session, AppError> {
-        let folder = self.store_folder()?;
-        let store = place::open(&folder, &config::load(&folder)?)?;
-        self.session_at(&folder, store)
+        self.session_in(&self.store_folder()?)
+    }
+
+    /// A session at the store in a folder.
+    pub fn session_in(&self, folder: &Path) -> Result<Session, AppError> {
+        let config = config::load(folder)?;
+        self.session_at(place::open(folder, &config)?, config)
     }
 
     /// A session at the store for a command that writes, also where it reads first: a store that an older
@@ -133,13 +138,13 @@ impl Context {
     }
 
     /// A session at a store that is open already.
-    pub fn session_at(&self, folder: &Path, store: impl Store + 'static) -> Result<Session, AppError> {
+    pub fn session_at(&self, store: impl Store + 'static, config: Config) -> Result<Session, AppError> {
         Ok(Session {
             store: Box::new(store),
             clock: clock()?,
             ids: Ids::new(number("ROUNDGATE_SEED")?),
             actor: self.actor()?,
-            config: config::load(folder)?,
+            config,
             operation: None,
         })
     }

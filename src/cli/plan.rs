@@ -82,7 +82,7 @@ pub fn session_or_new(context: &Context) -> Result<Opened, AppError> {
         Err(other) => return Err(other),
     };
     context.say(&format!("made a store in {}", folder.display()));
-    let mut session = context.session_at(&folder, store)?;
+    let mut session = context.session_at(store, config::load(&folder)?)?;
     context.begin_operation(&mut session);
     Ok(Opened { session, folder, made: true })
 }
@@ -98,7 +98,7 @@ fn session_or_pretended(context: &Context) -> Result<Opened, AppError> {
         Sqlite::open(&folder)?;
     }
     context.say(&format!("would make a store in {}", folder.display()));
-    let session = context.session_at(&folder, Memory::new())?;
+    let session = context.session_at(Memory::new(), config::load(&folder)?)?;
     Ok(Opened { session, folder, made: true })
 }
 
@@ -106,8 +106,7 @@ fn opened(context: &Context, folder: PathBuf) -> Result<Opened, AppError> {
     if context.is_above(&folder)? {
         context.say(&format!("in the store {}", folder.display()));
     }
-    let session = context.session_at(&folder, place::open(&folder, &config::load(&folder)?)?)?;
-    Ok(Opened { session, folder, made: false })
+    Ok(Opened { session: context.session_in(&folder)?, folder, made: false })
 }
 
 fn in_reach(context: &Context) -> Result<Option<PathBuf>, AppError> {

@@ -60,8 +60,8 @@ impl<'a> Source<'a> {
     }
 
     fn open(&self, folder: &Path) -> Result<Session, AppError> {
-        let store = watch::open(folder, &config::load(folder)?)?;
-        self.context.session_at(folder, store)
+        let config = config::load(folder)?;
+        self.context.session_at(watch::open(folder, &config)?, config)
     }
 
     /// Reads what is wanted.
