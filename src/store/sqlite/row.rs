@@ -23,8 +23,8 @@ pub(super) use record::{
     ANNOTATIONS, ASKS, COMPACTED, EVENTS, FINISHED_ROOTS, OPERATIONS, PLANS, POSTS, RESERVED_IDS, ROUNDS,
     SCOPES, TOPICS, annotation_from, annotation_row, answered_ask, ask_from, ask_row, assigned_ask,
     compacted_from, due_hash, event_from, event_row, hashed, id_from, id_row, link_from, numbered_post_from,
-    operation_from, operation_row, plan_from, plan_row, post_from, post_row, round_from, round_key_from, round_row,
-    scope_from, scope_row, topic_from,
+    operation_from, operation_row, plan_from, plan_row, post_from, post_row, round_from, round_key_from,
+    round_row, scope_from, scope_row, topic_from,
 };
 pub(super) use schedule::{HEARTBEATS, heartbeat_from, heartbeat_key, heartbeat_row};
 
