@@ -9,7 +9,7 @@ use serde_json::json;
 use super::context::Context;
 use super::output::{line, multiline};
 use super::render::{RowsArgs, moment, table};
-use super::tick::{print_with_tick, tick_at_once};
+use super::tick::show_and_tick;
 use crate::app::asks::{self, AnswerWish};
 use crate::app::view::{AskView, EVERYTHING};
 use crate::app::{AppError, Changed, Session};
@@ -200,11 +200,10 @@ pub fn answer(context: &Context, args: AnswerArgs) -> Result<u8, AppError> {
     }
     let wish = AnswerWish { choice, note, rounds: args.rounds, with_dependents: args.with_dependents };
     let done = asks::answer(&mut session, &args.ask, wish)?;
-    if args.tick && context.json() {
-        return print_with_tick(context, &mut session, &done, &done.value.id);
+    if args.tick {
+        return show_and_tick(context, &mut session, &done, &done.value.id, recorded);
     }
-    recorded(context, &done)?;
-    if args.tick { tick_at_once(context, &mut session, &done.value.id) } else { Ok(0) }
+    recorded(context, &done)
 }
 
 /// Asks the human at the terminal.

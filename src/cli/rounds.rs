@@ -8,7 +8,7 @@ use super::context::Context;
 use super::import::read_file;
 use super::issues::PolicyArgs;
 use super::output::{line, multiline};
-use super::tick::{print_with_tick, tick_at_once};
+use super::tick::show_and_tick;
 use crate::app::rounds::{self, Evidence, VerdictView};
 use crate::app::view::RoundsView;
 use crate::app::{AppError, Changed};
@@ -138,11 +138,10 @@ fn verdict(context: &Context, args: VerdictArgs) -> Result<u8, AppError> {
     if opinion == Opinion::NeedsWork && args.note.is_empty() && done.changed {
         context.say("a needs_work without a note counts, but tells the next attempt nothing");
     }
-    if args.tick && context.json() {
-        return print_with_tick(context, &mut session, &done, &done.value.review);
+    if args.tick {
+        return show_and_tick(context, &mut session, &done, &done.value.review, recorded);
     }
-    recorded(context, &done)?;
-    if args.tick { tick_at_once(context, &mut session, &done.value.review) } else { Ok(0) }
+    recorded(context, &done)
 }
 
 fn recorded(context: &Context, done: &Changed<VerdictView>) -> Result<u8, AppError> {

@@ -131,29 +131,34 @@ struct ActedAndTicked<'a, T> {
     tick: TickView,
 }
 
-/// The tick of `--tick` for programs: one object with the act's result, and the tick in it.
-pub fn print_with_tick<T: Serialize>(
+/// Shows what an act did, and ticks at once (`--tick`). Programs get one object with the act's result and
+/// the tick in it; for people the tick's report goes to stderr, since stdout has the result.
+pub fn show_and_tick<T: Serialize>(
     context: &Context,
     session: &mut Session,
     done: &Changed<T>,
     id: &str,
+    show: impl Fn(&Context, &Changed<T>) -> Result<u8, AppError>,
 ) -> Result<u8, AppError> {
+    if !context.json() {
+        show(context, done)?;
+    }
     match tick::tick(session, id, false) {
-        Ok(tick) => context.print_changed(&ActedAndTicked { act: &done.value, tick }, done.changed)?,
+        Ok(tick) if context.json() => {
+            context.print_changed(&ActedAndTicked { act: &done.value, tick }, done.changed)?;
+        }
+        Ok(tick) => {
+            let did = tick.transition.as_ref().map_or("no transition", |transition| &*transition.kind);
+            context.say(&format!("ticked {}: {did}; {}", tick.root, line(&tick.next)));
+        }
         Err(error) => {
             // The act stands, whatever became of the tick.
-            context.print_changed(&done.value, done.changed)?;
+            if context.json() {
+                show(context, done)?;
+            }
             return Err(error);
         }
     }
-    Ok(0)
-}
-
-/// The tick of `--tick`: its report goes to stderr, since stdout has the result of the act.
-pub fn tick_at_once(context: &Context, session: &mut Session, id: &str) -> Result<u8, AppError> {
-    let view = tick::tick(session, id, false)?;
-    let did = view.transition.as_ref().map_or("no transition", |transition| &*transition.kind);
-    context.say(&format!("ticked {}: {did}; {}", view.root, line(&view.next)));
     after_tick(context, session, &|| false);
     Ok(0)
 }

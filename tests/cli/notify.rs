@@ -115,7 +115,7 @@ fn the_notifier_gets_the_ask_as_one_line_of_json_and_finds_the_store() {
 
 #[test]
 fn everybody_who_ticks_sends_and_a_dry_run_does_not() {
-    let ways: [fn(&Gated); 7] = [
+    let ways: [fn(&Gated); 8] = [
         |gated| drop(gated.stage.ok(&format!("tick --root {}", gated.root))),
         |gated| drop(gated.stage.ok("tick --all")),
         |gated| {
@@ -134,6 +134,11 @@ fn everybody_who_ticks_sends_and_a_dry_run_does_not() {
         |gated| {
             let ask = gated.stage.id(ASK);
             gated.stage.ok(&format!("answer {ask} eu --tick"));
+        },
+        |gated| {
+            let ask = gated.stage.id(ASK);
+            let done = gated.stage.json(&format!("answer {ask} eu --tick"));
+            assert_eq!(done["tick"]["transition"]["kind"], "settle");
         },
         |gated| assert_eq!(gated.stage.cmd(&format!("run --root {}", gated.root)).run().exit, 11),
     ];
