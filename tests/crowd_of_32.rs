@@ -210,18 +210,44 @@ fn no_claim_is_given_twice_to_thirty_two_processes() {
 
 #[test]
 fn claims_that_are_not_compare_and_set_are_noticed() {
-    let (above, _) = place(2);
-    let notes = crowd(above.path(), 6, |_| Part::Hasty);
-    let twice = claims(&notes).unwrap_err();
-    eprintln!("{twice}");
+    // Whether two of them meet depends on who runs when: they try until it happens.
+    let twice = (0..16).find_map(|_| {
+        let (above, _) = place(2);
+        claims(&crowd(above.path(), 6, |_| Part::Hasty)).err()
+    });
+    eprintln!("{}", twice.expect("sixteen crowds, and nobody was in anybody's way"));
 }
 
 #[test]
 fn thirty_two_processes_claim_tick_answer_and_read_at_once() {
     let (above, store) = place(0);
-    let mut ann = session(&store, "ann").unwrap();
+    // How much of it is done by the clock's processes depends on who runs when: another day begins, with
+    // work of its own, until there was enough of it.
+    let mut seen = Seen::default();
+    let mut days = 0;
+    while seen.ticks < 24 {
+        assert!(days < 24, "{days} days, and only {} ticks", seen.ticks);
+        days += 1;
+        open_roots(&store, days);
+        crowd(above.path(), 10, |n| match n % 8 {
+            0..3 => Part::Worker,
+            3..5 => Part::Clock,
+            5 => Part::Human,
+            _ => Part::Reader,
+        });
+        sound(&store);
+        seen = Seen::in_store(&store);
+    }
+    let Seen { events, ticks, rounds } = seen;
+    eprintln!("{days} days: {events} events, {ticks} ticks, {rounds} changes of rounds");
+}
+
+/// Roots for a day, each with two scopes of rounds.
+fn open_roots(store: &Path, day: usize) {
+    let mut ann = session(store, "ann").unwrap();
     for n in 0..4 {
-        let root = issues::create(&mut ann, titled(&format!("Root {n}")), None).unwrap().value.id;
+        let title = format!("Root {day}.{n}");
+        let root = issues::create(&mut ann, titled(&title), None).unwrap().value.id;
         for k in 0..2 {
             let scope =
                 issues::create(&mut ann, titled(&format!("Scope {k}")), Some(&root)).unwrap().value.id;
@@ -229,23 +255,28 @@ fn thirty_two_processes_claim_tick_answer_and_read_at_once() {
             rounds::open(&mut ann, &scope, policy).unwrap();
         }
     }
-    drop(ann);
-    crowd(above.path(), 10, |n| match n % 8 {
-        0..3 => Part::Worker,
-        3..5 => Part::Clock,
-        5 => Part::Human,
-        _ => Part::Reader,
-    });
-    sound(&store);
-    let open = Sqlite::open(&store).unwrap();
-    let snapshot = open.snapshot().unwrap().0;
-    for scope in snapshot.scopes() {
-        let numbers: Vec<u32> = snapshot.rounds(&scope.id).map(|round| round.number).collect();
-        assert!(numbers.iter().copied().eq(1..=numbers.len() as u32), "{}: {numbers:?}", scope.id);
+}
+
+/// What a crowd left in a store, the numbers of each scope's rounds being in order.
+#[derive(Default)]
+struct Seen {
+    events: usize,
+    ticks: usize,
+    /// How often something was stored of a round.
+    rounds: usize,
+}
+
+impl Seen {
+    fn in_store(store: &Path) -> Self {
+        let open = Sqlite::open(store).unwrap();
+        let snapshot = open.snapshot().unwrap().0;
+        for scope in snapshot.scopes() {
+            let numbers: Vec<u32> = snapshot.rounds(&scope.id).map(|round| round.number).collect();
+            assert!(numbers.iter().copied().eq(1..=numbers.len() as u32), "{}: {numbers:?}", scope.id);
+        }
+        let events = open.events(&EventQuery::default()).unwrap();
+        let ticks: BTreeSet<u64> = events.iter().filter_map(|event| event.tick).collect();
+        let rounds = events.iter().filter(|event| matches!(event.change, Change::RoundSet { .. })).count();
+        Self { events: events.len(), ticks: ticks.len(), rounds }
     }
-    let events = open.events(&EventQuery::default()).unwrap();
-    let ticks: BTreeSet<u64> = events.iter().filter_map(|event| event.tick).collect();
-    let verdicts = events.iter().filter(|event| matches!(event.change, Change::RoundSet { .. })).count();
-    eprintln!("{} events, {} ticks, {verdicts} changes of rounds", events.len(), ticks.len());
-    assert!(ticks.len() > 8, "only {} ticks", ticks.len());
 }
