@@ -43,7 +43,7 @@ fn told(folder: &Path) -> Result<String, StoreError> {
     let mut live = String::new();
     store.look(&mut |snapshot, _| {
         let ready = ready_issues(snapshot, None);
-        let roots = roots_to_move(snapshot, 0);
+        let roots = roots_to_move(snapshot, 0, &Bounds::default());
         let tops = roots.iter().filter_map(|root| snapshot.graph().ix(root));
         let next: Vec<_> = tops.map(|root| decide(snapshot, root, 0, &Bounds::default())).collect();
         live = format!("{ready:?} {roots:?} {next:?}");
