@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::config::Config;
 use super::session::{Work, resolve};
 use super::view::{IssueView, ReadyView};
 use super::{AppError, Changed, Session};
@@ -19,6 +20,7 @@ use crate::model::issue::{Millis, Process};
 use crate::model::primitive::Primitive;
 use crate::model::readiness::ready_issues;
 use crate::model::snapshot::Snapshot;
+use crate::model::steps::used_up;
 use crate::model::tag::Tag;
 use crate::store::EventQuery;
 
@@ -111,7 +113,9 @@ pub fn list(session: &Session, filter: &Filter) -> Result<Vec<IssueView>, AppErr
 pub fn ready(session: &Session, filter: &Filter) -> Result<Vec<ReadyView>, AppError> {
     session.look(|snapshot| {
         let found = ready_issues(snapshot, filter.within(snapshot)?);
-        let taken: Vec<Ix> = found.into_iter().filter(|&ix| filter.takes(snapshot, ix)).collect();
+        let retries = session.config.bounds.step_retries;
+        let takes = |&ix: &Ix| filter.takes(snapshot, ix) && used_up(snapshot, ix, retries).is_none();
+        let taken: Vec<Ix> = found.into_iter().filter(takes).collect();
         snapshot.graph().relate(&taken);
         Ok(taken.into_iter().map(|ix| ReadyView::of(snapshot, ix)).collect())
     })
@@ -153,12 +157,16 @@ pub struct Claiming {
     pub runner: Option<Process>,
 }
 
-fn wish(work: &Work, lease: Millis, claiming: &Claiming) -> Wish {
-    Wish {
-        actor: work.actor.clone(),
-        now: work.now,
-        lease: claiming.lease.unwrap_or(lease),
-        runner: claiming.runner.clone(),
+impl Claiming {
+    /// What somebody wishes who claims so, by this configuration.
+    fn wish(&self, work: &Work, config: &Config) -> Wish {
+        Wish {
+            actor: work.actor.clone(),
+            now: work.now,
+            lease: self.lease.unwrap_or(config.lease),
+            runner: self.runner.clone(),
+            step_retries: config.bounds.step_retries,
+        }
     }
 }
 
@@ -167,10 +175,10 @@ fn wish(work: &Work, lease: Millis, claiming: &Claiming) -> Wish {
 /// # Errors
 /// What [`claim::claim`] refuses.
 pub fn claim(session: &mut Session, text: &str, claiming: &Claiming) -> Result<Changed<IssueView>, AppError> {
-    let lease = session.config.lease;
+    let config = session.config.clone();
     session.change("issues claim", |work| {
         let id = resolve(&work.snapshot, text)?;
-        let primitives = claim::claim(&work.snapshot, &id, &wish(work, lease, claiming))?;
+        let primitives = claim::claim(&work.snapshot, &id, &claiming.wish(work, &config))?;
         work.apply(&primitives)?;
         shown(work, &id)
     })
@@ -185,12 +193,12 @@ pub fn claim_next(
     filter: &Filter,
     claiming: &Claiming,
 ) -> Result<Changed<IssueView>, AppError> {
-    let lease = session.config.lease;
+    let config = session.config.clone();
     session.change("issues claim", |work| {
         let within = filter.within(&work.snapshot)?;
         let mut candidates = claimable(&work.snapshot, within, work.now);
         candidates.retain(|&ix| filter.takes(&work.snapshot, ix));
-        let wish = wish(work, lease, claiming);
+        let wish = claiming.wish(work, &config);
         let (id, primitives) = claim::claim_first(&work.snapshot, &candidates, filter.role, &wish)?;
         work.apply(&primitives)?;
         shown(work, &id)
@@ -215,10 +223,10 @@ pub fn renew(
     lease: Option<Millis>,
     worker: Option<Process>,
 ) -> Result<Changed<IssueView>, AppError> {
-    let default = session.config.lease;
+    let config = session.config.clone();
     session.change("issues renew", |work| {
         let id = resolve(&work.snapshot, text)?;
-        let wish = wish(work, default, &Claiming { lease, runner: None });
+        let wish = Claiming { lease, runner: None }.wish(work, &config);
         let primitives = claim::renew(&work.snapshot, &id, &wish, epoch, worker)?;
         work.apply(&primitives)?;
         shown(work, &id)

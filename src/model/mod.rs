@@ -22,5 +22,6 @@ pub mod signature;
 pub mod snapshot;
 pub mod source;
 pub mod standing;
+pub mod steps;
 pub mod tag;
 pub mod waits;
