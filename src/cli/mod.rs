@@ -15,6 +15,7 @@ mod hints;
 mod import;
 mod init;
 mod issues;
+mod lazy;
 mod log;
 mod notify;
 mod output;
