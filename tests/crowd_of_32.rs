@@ -90,7 +90,7 @@ fn play(part: Part, store: &Path, name: &str, n: usize) -> Result<String, AppErr
         }
         Part::Hasty => {
             let ready = issues::ready(&session, &Filter::default())?;
-            let Some(first) = ready.first() else { return Ok(String::new()) };
+            let Some(first) = ready.rows.first() else { return Ok(String::new()) };
             let id = first.issue.id.clone();
             let epoch = session.read()?.graph().get(&id.parse().unwrap()).unwrap().epoch + 1;
             std::thread::yield_now();

@@ -3,16 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::Config;
+pub use super::pages::{Filter, Paged, history, list, log, log_after, ready, search};
 use super::session::{Work, resolve};
-use super::view::{IssueView, ReadyView};
+use super::view::IssueView;
 use super::{AppError, Changed, Session};
-use crate::model::act::claim::{self, Role, Wish};
+use crate::model::act::claim::{self, Wish};
 use crate::model::act::close::{self, Closing};
 use crate::model::act::create::{self, NewIssue};
 use crate::model::act::update::{self, Update};
 use crate::model::act::verdict::topic;
 use crate::model::act::{edges, open, packet, retry};
-use crate::model::change::{Change, Event};
 use crate::model::frontier::List;
 use crate::model::graph::{EdgeKind, Ix};
 use crate::model::id::{Actor, IssueId};
@@ -20,37 +20,6 @@ use crate::model::issue::{Millis, Process};
 use crate::model::primitive::Primitive;
 use crate::model::readiness::ready_issues;
 use crate::model::snapshot::Snapshot;
-use crate::model::steps::used_up;
-use crate::model::tag::Tag;
-use crate::store::EventQuery;
-
-/// Which issues to list.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Only those with this status.
-    pub status: Option<String>,
-    /// Only those with all these tags.
-    pub tags: Vec<Tag>,
-    /// Only those at or below this issue.
-    pub root: Option<String>,
-    /// Only those of this role.
-    pub role: Option<Role>,
-}
-
-impl Filter {
-    fn takes(&self, snapshot: &Snapshot, ix: Ix) -> bool {
-        let issue = snapshot.graph().issue(ix);
-        self.status.as_deref().is_none_or(|status| status == issue.state.status())
-            && self.tags.iter().all(|tag| issue.tags.has(tag.as_str()))
-            && self.role.is_none_or(|role| Role::of(snapshot, ix) == Some(role))
-    }
-
-    fn within(&self, snapshot: &Snapshot) -> Result<Option<Ix>, AppError> {
-        let Some(root) = &self.root else { return Ok(None) };
-        let id = resolve(snapshot, root)?;
-        Ok(snapshot.graph().ix(&id))
-    }
-}
 
 /// An issue that an act was about, as it is now.
 fn shown(work: &Work, id: &IssueId) -> Result<IssueView, AppError> {
@@ -89,35 +58,6 @@ pub fn get(session: &Session, text: &str) -> Result<IssueView, AppError> {
     session.look(|snapshot| {
         let id = resolve(snapshot, text)?;
         Ok(IssueView::of(snapshot, index(snapshot, &id)?))
-    })
-}
-
-/// The issues a filter takes, in the total order.
-///
-/// # Errors
-/// When the filter's root is not there.
-pub fn list(session: &Session, filter: &Filter) -> Result<Vec<IssueView>, AppError> {
-    let snapshot = session.read()?;
-    let graph = snapshot.graph();
-    let within = filter.within(&snapshot)?;
-    let mut found = within.map_or_else(|| graph.indices().collect(), |root| graph.subtree(root));
-    found.retain(|&ix| filter.takes(&snapshot, ix));
-    found.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
-    Ok(found.into_iter().map(|ix| IssueView::of(&snapshot, ix)).collect())
-}
-
-/// The ready issues a filter takes, in the total order.
-///
-/// # Errors
-/// When the filter's root is not there.
-pub fn ready(session: &Session, filter: &Filter) -> Result<Vec<ReadyView>, AppError> {
-    session.look(|snapshot| {
-        let found = ready_issues(snapshot, filter.within(snapshot)?);
-        let retries = session.config.bounds.step_retries;
-        let takes = |&ix: &Ix| filter.takes(snapshot, ix) && used_up(snapshot, ix, retries).is_none();
-        let taken: Vec<Ix> = found.into_iter().filter(takes).collect();
-        snapshot.graph().relate(&taken);
-        Ok(taken.into_iter().map(|ix| ReadyView::of(snapshot, ix)).collect())
     })
 }
 
@@ -442,27 +382,6 @@ pub fn retry(
         work.apply(&primitives)?;
         shown(work, &successor)
     })
-}
-
-/// What happened to an issue, oldest first. What its documents say follows from that, and is left out:
-/// `ui log` has it.
-///
-/// # Errors
-/// When there is no such issue.
-pub fn history(session: &Session, text: &str) -> Result<Vec<Event>, AppError> {
-    let id = session.look(|snapshot| resolve(snapshot, text))?;
-    let mut events = session.store.events(&EventQuery { subject: Some(id), ..EventQuery::default() })?;
-    events
-        .retain(|event| !matches!(event.change, Change::DocumentSet { .. } | Change::DocumentRemoved { .. }));
-    Ok(events)
-}
-
-/// The latest events, oldest first.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn log(session: &Session, after: u64, last: Option<usize>) -> Result<Vec<Event>, AppError> {
-    Ok(session.store.events(&EventQuery { subject: None, after, last })?)
 }
 
 /// A post's packets, acted on: the primitives beside the post itself.

@@ -18,6 +18,7 @@ pub mod readiness;
 pub mod record;
 pub mod refusal;
 pub mod relation;
+pub mod search;
 pub mod signature;
 pub mod snapshot;
 pub mod source;

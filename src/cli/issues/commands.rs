@@ -15,6 +15,8 @@ pub enum IssuesCommand {
     Get(Lazy<read::GetArgs>),
     /// List issues
     List(Lazy<read::ListArgs>),
+    /// Find issues by words in their titles and bodies
+    Search(Lazy<read::SearchArgs>),
     /// Change what an issue says
     Update(Lazy<update::UpdateArgs>),
     /// Take an issue, or the next ready one
@@ -50,6 +52,7 @@ pub fn run(context: &Context, command: IssuesCommand) -> Result<u8, AppError> {
         IssuesCommand::Create(Lazy(args)) => create::run(context, args),
         IssuesCommand::Get(Lazy(args)) => read::get(context, args),
         IssuesCommand::List(Lazy(args)) => read::list(context, args),
+        IssuesCommand::Search(Lazy(args)) => read::search(context, args),
         IssuesCommand::Update(Lazy(args)) => update::run(context, args),
         IssuesCommand::Claim(Lazy(args)) => claim::claim(context, args),
         IssuesCommand::Renew(Lazy(args)) => claim::renew(context, args),
