@@ -115,17 +115,13 @@ pub(super) const EDGE: &str = "SELECT 1 FROM edges WHERE from_id = ?1 AND kind =
 /// The ids from one on, up to another.
 pub(super) const IDS: &str = "SELECT id FROM issues WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3";
 
-/// A page of all issues.
+/// A page of all issues. The place is bound as values: with a place that is selected, only the first of
+/// its columns would be looked up in the index.
 pub(super) fn ranked(status: bool, after: bool) -> String {
-    let mut sql = String::from("SELECT id FROM issues WHERE ?3 > 0");
+    let mut sql = String::from("SELECT id FROM issues WHERE ?5 > 0");
     sql += if status { " AND status = ?1" } else { "" };
-    sql += match after {
-        true => {
-            " AND (priority, created_at, id) > (SELECT priority, created_at, id FROM issues WHERE id = ?2)"
-        }
-        false => "",
-    };
-    sql + " ORDER BY priority, created_at, id LIMIT ?3"
+    sql += if after { " AND (priority, created_at, id) > (?2, ?3, ?4)" } else { "" };
+    sql + " ORDER BY priority, created_at, id LIMIT ?5"
 }
 
 /// The issues at or below one.

@@ -13,6 +13,7 @@ use crate::model::document::Documents;
 use crate::model::frontier::List;
 use crate::model::graph::{Edge, EdgeKind};
 use crate::model::id::IssueId;
+use crate::model::issue::Issue;
 use crate::model::record::{Ask, Heartbeat, HeartbeatId, Notice, NoticeId, PlanRecord, Round, Scope};
 use crate::model::search::{Page, Query};
 use crate::model::source::{End, Outbox, Part, Place, Source, Stored};
@@ -143,8 +144,16 @@ impl Source for Rows {
     }
 
     fn ranked(&self, page: &Page<'_>) -> Vec<IssueId> {
-        let sql = question::ranked(page.status.is_some(), page.after.is_some());
-        let params = params![page.status, page.after.map(IssueId::as_str), limit(page.limit)];
+        let after = page.after.and_then(|id| self.issue(id)).map(|stored| stored.issue);
+        let sql = question::ranked(page.status.is_some(), after.is_some());
+        let rank = after.as_ref().map(Issue::rank);
+        let params = params![
+            page.status,
+            rank.map(|(priority, ..)| priority.get()),
+            rank.map(|(_, created_at, _)| created_at),
+            rank.map(|(.., id)| id.as_str()),
+            limit(page.limit),
+        ];
         self.some(&sql, params, |r| row::id_from(r, &row::ISSUES))
     }
 
