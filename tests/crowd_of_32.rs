@@ -222,7 +222,7 @@ fn claims_that_are_not_compare_and_set_are_noticed() {
 #[test]
 fn a_lease_begins_when_its_claim_is_made_and_not_when_it_was_asked_for() {
     let (_above, store) = place(1);
-    let issue = issues::list(&session(&store, "ann").unwrap(), &Filter::default()).unwrap().remove(0).id;
+    let issue = issues::list(&session(&store, "ann").unwrap(), &Filter::default()).unwrap().rows.remove(0).id;
     let (locked, wait) = std::sync::mpsc::channel();
     let freed = std::thread::scope(|scope| {
         let holder = scope.spawn(|| {

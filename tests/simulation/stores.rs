@@ -105,7 +105,7 @@ fn assert_same_sight(sqlite: &Sqlite, now: i64, at: &str) {
         }
         for below in [None, tops.first().map(|&top| ix(graph.id(top)))] {
             for status in [None, Some("open"), Some("closed")] {
-                seen.push(format!("{below:?} {status:?}"));
+                seen.push(format!("{:?} {status:?}", below.map(named)));
                 let list = |page: &Page<'_>| ranked(snapshot, below, page);
                 seen.extend(leafed(snapshot, status, &list).into_iter().map(named));
             }
