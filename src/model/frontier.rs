@@ -170,6 +170,12 @@ impl List {
         }
     }
 
+    /// Whether what lies above is only looked at when the list is read: below what was let go, nobody
+    /// walks down either.
+    fn looks_up(self) -> bool {
+        self == List::Moot
+    }
+
     /// What the list wants of what lies above.
     fn allowed_above(self, snapshot: &Snapshot, ix: Ix) -> bool {
         let relation = snapshot.relation();
@@ -206,12 +212,14 @@ impl Lists {
 
     /// The lists a store keeps an issue on. Below work that was imported open under something closed,
     /// nobody walks down to find what a change above lets go on; so there what comes from above is only
-    /// looked at when the list is read.
+    /// looked at when the list is read. The same goes for some lists everywhere.
     fn of(snapshot: &Snapshot, ix: Ix) -> Lists {
         let graph = snapshot.graph();
         let imported =
             graph.self_and_ancestors(ix).any(|up| graph.issue(up).tags.has(IMPORT_OPEN_BELOW_CLOSED));
-        let on = |list: &&List| list.own(snapshot, ix) && (imported || list.allowed_above(snapshot, ix));
+        let on = |list: &&List| {
+            list.own(snapshot, ix) && (imported || list.looks_up() || list.allowed_above(snapshot, ix))
+        };
         Lists(List::ALL.iter().filter(on).fold(0, |bits, list| bits | list.bit()))
     }
 }

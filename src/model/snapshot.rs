@@ -263,7 +263,12 @@ impl Snapshot {
                 }
             }
             Change::IssueChanged { id, after, .. } => {
+                let gated = |snapshot: &Self| snapshot.graph.get(id).is_some_and(|it| it.tags.review_gated());
+                let was_gated = gated(self);
                 self.edited(id, at, |issue| after.iter().for_each(|field| field.put(issue)));
+                if was_gated != gated(self) {
+                    self.touch_children(id);
+                }
                 if after.iter().any(|field| matches!(field, Field::Pause(_))) {
                     self.graph.touch_unsettled(id);
                 }
@@ -326,8 +331,14 @@ impl Snapshot {
         let opened = self.scope(&scope.id).is_none();
         self.scopes.put(&scope.id, scope.clone());
         self.graph.touch_id(&scope.id);
-        // A review made by hand waits for its scope to be opened.
-        if let Some(ix) = self.graph.ix(&scope.id).filter(|_| opened) {
+        if opened {
+            self.touch_children(&scope.id);
+        }
+    }
+
+    /// A review made by hand waits for its scope to be opened, as long as that is one.
+    fn touch_children(&self, id: &IssueId) {
+        if let Some(ix) = self.graph.ix(id) {
             self.graph.children(ix).iter().for_each(|&child| self.graph.touch_id(self.graph.id(child)));
         }
     }

@@ -11,6 +11,7 @@ mod exits;
 mod gated;
 mod heartbeats;
 mod json;
+mod kept_lists;
 mod left_open;
 mod lost_store;
 mod notify;

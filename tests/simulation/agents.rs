@@ -164,7 +164,7 @@ impl World {
     }
 
     /// An attempt and a review as somebody may put them into a scope, not always in the right shape.
-    fn pair_by_hand(&mut self) {
+    pub fn pair_by_hand(&mut self) {
         let graph = self.snapshot.graph();
         let waiting: Vec<IssueId> = graph
             .issues()

@@ -4,6 +4,7 @@
 
 mod agents;
 mod clocks;
+mod derived;
 mod pauses;
 mod stores;
 mod tangles;

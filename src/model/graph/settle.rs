@@ -120,7 +120,7 @@ impl Graph {
         }
     }
 
-    /// Says that what is open below a node may be on other lists than before.
+    /// Says that what is not settled below a node may be on other lists than before.
     pub(super) fn stir(&self, ix: Ix) {
         if self.tracked && self.standing(ix).children > 0 {
             self.stirred.borrow_mut().push(ix);
@@ -175,7 +175,7 @@ impl Graph {
         self.touched.borrow().contains(&ix)
     }
 
-    /// Walks down from the stirred nodes to what is open below them.
+    /// Walks down from the stirred nodes to what is not settled below them.
     fn touch_stirred(&self) {
         let mut next = self.stirred.take();
         let mut seen = BTreeSet::new();
@@ -185,11 +185,12 @@ impl Graph {
             }
             for &child in self.children(ix) {
                 let standing = self.standing(child);
-                let open = !self.issue(child).state.closed();
-                if open {
+                // An expanded scope is closed, and goes on as long as it is not resolved.
+                let unsettled = !self.issue(child).state.closed() || !standing.resolved;
+                if unsettled {
                     self.touch(child);
                 }
-                if standing.children > 0 && (open || !standing.resolved || standing.open_children > 0) {
+                if standing.children > 0 && (unsettled || standing.open_children > 0) {
                     next.push(child);
                 }
             }
