@@ -74,6 +74,19 @@ fn no_backup_is_made_of_a_store_that_is_not_sound() {
 }
 
 #[test]
+fn what_only_follows_keeps_nobody_from_a_backup() {
+    let place = Place::worked();
+    place.sql("DELETE FROM frontier WHERE list = 12");
+    assert_eq!(place.faults(), ["derived"]);
+    let made = place.json(&["backup", "copy.db"]);
+    assert!(made["stale"].as_str().unwrap().starts_with("derived: "), "{made}");
+    place.ok(&["restore", "copy.db", "--force"]);
+    assert_eq!(place.doctor(&["--fix"]).0, 0);
+    assert_eq!(place.faults(), [""; 0]);
+    assert_eq!(place.json(&["backup", "again.db"])["stale"], serde_json::Value::Null);
+}
+
+#[test]
 fn a_backup_is_restored_where_there_is_no_store() {
     let place = Place::worked();
     place.ok(&["backup", "copy.db"]);

@@ -19,6 +19,8 @@ pub struct BackupView {
     pub revision: u64,
     /// Its size, in bytes.
     pub bytes: u64,
+    /// What `doctor --fix` has to make again, in the store and in the copy.
+    pub stale: Option<String>,
 }
 
 /// What `restore` prints.
@@ -45,7 +47,7 @@ pub fn backup(folder: &Path, file: &Path) -> Result<BackupView, AppError> {
     let above = file.parent().filter(|above| !above.as_os_str().is_empty());
     above.map_or(Ok(()), there)?;
     let copied = sqlite::backup(folder, file, &place::options(&config::load(folder)?))?;
-    Ok(BackupView { file: copied.file, revision: copied.revision, bytes: copied.bytes })
+    Ok(BackupView { file: copied.file, revision: copied.revision, bytes: copied.bytes, stale: copied.stale })
 }
 
 /// Puts a backup in the place of a store; with `force` also where there is one, which is then kept

@@ -34,6 +34,11 @@ pub fn backup(context: &Context, args: BackupArgs) -> Result<u8, AppError> {
             made.revision,
             made.bytes
         ));
+        if let Some(stale) = &made.stale {
+            context.line(&format!(
+                "nothing is lost, but roundgate doctor --fix has something to make again: {stale}"
+            ));
+        }
     }
     Ok(0)
 }

@@ -30,6 +30,8 @@ pub struct Copied {
     pub revision: Revision,
     /// Its size, in bytes.
     pub bytes: u64,
+    /// What is wrong with it and can be made again, as it is in the store.
+    pub stale: Option<String>,
 }
 
 /// What a copy must be good for.
@@ -67,7 +69,7 @@ pub(super) fn copy(handle: &Handle, target: &Path, proof: Proof) -> Result<Copie
 
     let (verified, examined) = verify(&target.folder, &copy)?;
     let faulty = match proof {
-        Proof::Sound => examined.first_fault(),
+        Proof::Sound => examined.first_loss(),
         Proof::Events => examined.revision.is_none().then(|| "its events are not sound".to_owned()),
     };
     if let Some(what) = faulty {
@@ -82,7 +84,7 @@ pub(super) fn copy(handle: &Handle, target: &Path, proof: Proof) -> Result<Copie
     drop(verified);
     give_name(copy, &target)?;
     let bytes = fs::metadata(&target.file).map_err(|e| explain_io(&target.file, "look at", e))?.len();
-    Ok(Copied { file: target.file, revision: head.seq, bytes })
+    Ok(Copied { file: target.file, revision: head.seq, bytes, stale: examined.first_fault() })
 }
 
 /// The place of a file that must not be there yet.

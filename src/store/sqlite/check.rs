@@ -53,18 +53,28 @@ pub struct Examined {
 impl Examined {
     /// Whether nothing is wrong.
     pub fn sound(&self) -> bool {
-        !self.checks.iter().any(|check| matches!(check.finding, Finding::Fault(_)))
+        self.faults().next().is_none()
     }
 
     /// Whether the check of this name found something wrong.
     pub fn faulty(&self, name: &str) -> bool {
-        self.checks.iter().any(|check| check.name == name && matches!(check.finding, Finding::Fault(_)))
+        self.faults().any(|(faulty, _)| faulty == name)
     }
 
     /// The first thing that is wrong.
     pub fn first_fault(&self) -> Option<String> {
-        self.checks.iter().find_map(|check| match &check.finding {
-            Finding::Fault(what) => Some(format!("{}: {what}", check.name)),
+        self.faults().next().map(told)
+    }
+
+    /// The first thing that is wrong and does not follow from the tables, which the program itself keeps
+    /// beside them and makes again.
+    pub(super) fn first_loss(&self) -> Option<String> {
+        self.faults().find(|(name, _)| !matches!(*name, "derived" | "search")).map(told)
+    }
+
+    fn faults(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        self.checks.iter().filter_map(|check| match &check.finding {
+            Finding::Fault(what) => Some((check.name, what)),
             _ => None,
         })
     }
@@ -72,6 +82,10 @@ impl Examined {
     fn add(&mut self, name: &'static str, finding: Finding) {
         self.checks.push(Check { name, finding });
     }
+}
+
+fn told((name, what): (&'static str, &String)) -> String {
+    format!("{name}: {what}")
 }
 
 /// Examines the store in a folder, whatever state it is in. Writes nothing.

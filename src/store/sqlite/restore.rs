@@ -54,7 +54,7 @@ pub fn restore(
     let copy = copy_file(backup, &place)?;
     let named = |error| about(backup, error);
     let (verified, examined) = verify_up_to_date(&place.folder, &copy).map_err(named)?;
-    if let Some(what) = examined.first_fault() {
+    if let Some(what) = examined.first_loss() {
         return Err(StoreError::Damaged { what: format!("{} is not sound: {what}", backup.display()) });
     }
     let head = head_of(&verified)?;

@@ -80,7 +80,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     },
     Migration {
         sql: include_str!("../../../migrations/0011_search.sql"),
-        step: None,
+        step: Some(super::derived::rebuild),
         fingerprint: "9cc8102938cb91ae5e5f3f7cfd36944880ac897033e1ada724bfa55409991d06",
     },
 ];
