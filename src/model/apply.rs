@@ -103,7 +103,8 @@ pub fn apply_all(
     let mut made = Vec::new();
     let mut suspects = Vec::new();
     for primitive in primitives {
-        let changes = facts(snapshot, primitive, author)?;
+        let mut changes = facts(snapshot, primitive, author)?;
+        changes.extend(woken(snapshot, primitive, author));
         changes.iter().for_each(|change| snapshot.fold(change, author.at));
         made.extend(changes);
         suspects.extend(waits_for_more(snapshot, primitive));
@@ -145,6 +146,30 @@ fn waits_for_more(snapshot: &Snapshot, primitive: &Primitive) -> Vec<Event> {
         }
         _ => Vec::new(),
     }
+}
+
+/// What was final above goes on, once something below it does: a root, or what was one and lies below
+/// another now.
+fn woken(snapshot: &Snapshot, primitive: &Primitive, author: &Author) -> Vec<Change> {
+    let graph = snapshot.graph();
+    let from = match primitive {
+        Primitive::Open { id } => graph.ix(id),
+        Primitive::Create { issue, parent: Some(parent) } if !issue.state.closed() => graph.ix(parent),
+        Primitive::Reparent { id, parent: Some(parent) } => {
+            let settled = |ix: Ix| graph.issue(ix).state.closed() && graph.standing(ix).resolved;
+            graph.ix(parent).filter(|_| !graph.ix(id).is_some_and(settled))
+        }
+        _ => None,
+    };
+    let above = from.into_iter().flat_map(|ix| graph.self_and_ancestors(ix)).map(|ix| graph.id(ix));
+    above.filter(|id| snapshot.root_finished(id)).flat_map(|id| finish(snapshot, id, false, author)).collect()
+}
+
+/// Puts a root away, or takes it up again, and with it what ticks it.
+fn finish(snapshot: &Snapshot, root: &IssueId, finished: bool, author: &Author) -> Vec<Change> {
+    let mut changes = vec![Change::RootFinished { id: root.clone(), finished }];
+    changes.extend(heartbeats::follow_root(snapshot, root, finished, author));
+    changes
 }
 
 fn facts(snapshot: &Snapshot, primitive: &Primitive, author: &Author) -> Result<Vec<Change>, ApplyError> {
@@ -223,9 +248,7 @@ fn facts(snapshot: &Snapshot, primitive: &Primitive, author: &Author) -> Result<
         }
         Primitive::FinishRoot { id, finished } => {
             find(snapshot, id)?;
-            let mut changes = vec![Change::RootFinished { id: id.clone(), finished: *finished }];
-            changes.extend(heartbeats::follow_root(snapshot, id, *finished, author));
-            Ok(changes)
+            Ok(finish(snapshot, id, *finished, author))
         }
         Primitive::SetHeartbeat { heartbeat } => {
             find(snapshot, &heartbeat.root)?;

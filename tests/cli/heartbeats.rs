@@ -342,3 +342,30 @@ fn a_restore_beside_a_daemon_says_what_to_stop() {
     daemon.wait().unwrap();
     stage.ok("restore kept.db --force");
 }
+
+#[test]
+fn a_root_that_was_final_and_goes_on_elsewhere_is_not_final_when_it_comes_back() {
+    let stage = Stage::new();
+    let root = stage.id("issues create Inner --tag kind:root");
+    let work = stage.id(&format!("issues create Work --parent {root}"));
+    stage.ok(&format!("issues close {work}"));
+    let beat = stage.json(&format!("heartbeats create --root {root} --every 15s"))["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let beats = |stage: &Stage| stage.json(&format!("heartbeats get {beat}"))["enabled"].clone();
+    let settle = |stage: &Stage| while stage.json(&format!("tick --root {root}"))["applied"] == true {};
+    settle(&stage);
+    assert_eq!(beats(&stage), false);
+    let outer = stage.id("issues create Outer --tag kind:root");
+    stage.ok(&format!("issues dep {root} parent {outer}"));
+    stage.ok(&format!("issues open {root}"));
+    stage.ok(&format!("issues open {work}"));
+    assert_eq!(beats(&stage), true, "it goes on");
+    stage.ok(&format!("issues undep {root} parent {outer}"));
+    stage.ok(&format!("issues close {work}"));
+    settle(&stage);
+    assert_eq!(beats(&stage), false);
+    let log = stage.ok("log --limit 0");
+    assert_eq!(log.matches("is final").count(), 2, "{log}");
+}

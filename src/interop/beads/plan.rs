@@ -1,8 +1,6 @@
 //! Lines to primitives. Pure: what comes out depends on the snapshot, the lines, the moment and the
 //! importer, and applies to that snapshot as a whole.
 
-use std::collections::BTreeSet;
-
 use super::known::{self, Link};
 use super::line::BeadsIssue;
 use super::links::{Fate, Links};
@@ -11,7 +9,7 @@ use super::report::Report;
 use super::standing::{DETAIL, Known, Standing};
 use super::text;
 use crate::model::graph::Ix;
-use crate::model::id::{Actor, IssueId};
+use crate::model::id::Actor;
 use crate::model::issue::{Issue, Millis, Outcome};
 use crate::model::primitive::Primitive;
 use crate::model::record::Annotation;
@@ -45,7 +43,6 @@ pub fn compile(
     let mut issues: Vec<Issue> = new.iter().map(|line| import.issue(line, &mut report)).collect();
     let links = Links::of(snapshot, &new, &issues);
     mark_open_below_closed(&links, &mut issues, &mut report);
-    wake_roots(snapshot, &links, &issues, &mut primitives);
     create(&links, issues, &mut report, &mut primitives);
     link(&links, &new, &mut report, &mut primitives);
     remember(&new, &mut report, &mut primitives);
@@ -82,14 +79,6 @@ fn mark_open_below_closed(links: &Links, issues: &mut [Issue], report: &mut Repo
             report.odd("open_below_closed", issue.id.as_str());
         }
     }
-}
-
-/// A stored root that was final is not any more once it gets open work.
-fn wake_roots(snapshot: &Snapshot, links: &Links, issues: &[Issue], primitives: &mut Vec<Primitive>) {
-    let open = (0..issues.len()).filter(|&n| !issues[n].state.closed());
-    let roots = open.map(|n| links.graph.id(links.graph.root(links.first + n)));
-    let asleep: BTreeSet<&IssueId> = roots.filter(|root| snapshot.root_finished(root)).collect();
-    primitives.extend(asleep.into_iter().map(|id| Primitive::FinishRoot { id: id.clone(), finished: false }));
 }
 
 /// Parents come before their children, otherwise the order is the file's.

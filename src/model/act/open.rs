@@ -44,10 +44,6 @@ pub fn open(snapshot: &Snapshot, id: &IssueId, actor: &Actor) -> Result<Vec<Prim
     }
     let mut primitives = gate::touch(snapshot, ix)?;
     primitives.push(Primitive::Open { id: id.clone() });
-    let root = graph.id(graph.root(ix));
-    if snapshot.root_finished(root) {
-        primitives.push(Primitive::FinishRoot { id: root.clone(), finished: false });
-    }
     Ok(primitives)
 }
 

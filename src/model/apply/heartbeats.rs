@@ -31,7 +31,13 @@ pub(super) fn follow_root(
     finished: bool,
     author: &Author,
 ) -> Vec<Change> {
-    let followed = snapshot.heartbeats_of(root).into_iter().filter_map(|heartbeat| {
+    let graph = snapshot.graph();
+    let followers = match graph.ix(root).is_some_and(|ix| graph.parent(ix).is_none()) {
+        true => snapshot.heartbeats_of(root),
+        // By now it lies below another.
+        false => snapshot.heartbeats_at(root).iter().collect(),
+    };
+    let followed = followers.into_iter().filter_map(|heartbeat| {
         let mut after = heartbeat.clone();
         match (finished, heartbeat.halted.as_ref().map(|halted| halted.why)) {
             (true, None) => {
