@@ -13,12 +13,10 @@ use crate::model::act::create::{self, NewIssue};
 use crate::model::act::update::{self, Update};
 use crate::model::act::verdict::topic;
 use crate::model::act::{edges, open, packet, retry};
-use crate::model::frontier::List;
 use crate::model::graph::{EdgeKind, Ix};
 use crate::model::id::{Actor, IssueId};
 use crate::model::issue::{Millis, Process};
 use crate::model::primitive::Primitive;
-use crate::model::readiness::ready_issues;
 use crate::model::snapshot::Snapshot;
 
 /// An issue that an act was about, as it is now.
@@ -136,20 +134,12 @@ pub fn claim_next(
     let config = session.config.clone();
     session.change("issues claim", |work| {
         let within = filter.within(&work.snapshot)?;
-        let mut candidates = claimable(&work.snapshot, within, work.now);
-        candidates.retain(|&ix| filter.takes(&work.snapshot, ix));
-        let wish = claiming.wish(work, &config);
-        let (id, primitives) = claim::claim_first(&work.snapshot, &candidates, filter.role, &wish)?;
+        let (wish, snapshot) = (claiming.wish(work, &config), &work.snapshot);
+        let takes = |ix| filter.takes(snapshot, ix);
+        let (id, primitives) = claim::claim_first(snapshot, within, filter.role, takes, &wish)?;
         work.apply(&primitives)?;
         shown(work, &id)
     })
-}
-
-/// Ready issues first, then those whose lease ran out; both in the total order.
-fn claimable(snapshot: &Snapshot, within: Option<Ix>, now: Millis) -> Vec<Ix> {
-    let mut found = ready_issues(snapshot, within);
-    found.extend(snapshot.listed(List::Held, within).due_by(now).all());
-    found
 }
 
 /// Prolongs a lease.

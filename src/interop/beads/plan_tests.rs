@@ -1,5 +1,6 @@
 //! What the lines of a file become, one odd thing a test.
 
+use crate::model::id::IssueId;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

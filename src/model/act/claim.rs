@@ -2,6 +2,7 @@
 
 use super::find;
 use super::reviewer::may_judge;
+use crate::model::frontier::List;
 use crate::model::graph::Ix;
 use crate::model::id::{Actor, IssueId};
 use crate::model::issue::{Claim, Millis, Process};
@@ -94,29 +95,27 @@ pub fn claim(snapshot: &Snapshot, id: &IssueId, wish: &Wish) -> Result<Vec<Primi
     Ok(lost.into_iter().chain([Primitive::Claim { id: id.clone(), claim }]).collect())
 }
 
-/// Claims the first of these issues, given in order of preference, that the actor may take.
+/// Claims the first issue that the actor may take: of those that are ready, or else of those whose lease
+/// ran out, at or below an issue or anywhere. Looks no further than that.
 ///
 /// # Errors
 /// [`Refusal::NothingReady`] when there is none.
 pub fn claim_first(
     snapshot: &Snapshot,
-    candidates: &[Ix],
+    within: Option<Ix>,
     role: Option<Role>,
+    takes: impl Fn(Ix) -> bool,
     wish: &Wish,
 ) -> Result<(IssueId, Vec<Primitive>), Refusal> {
-    for &ix in candidates {
-        if role.is_some() && Role::of(snapshot, ix) != role {
-            continue;
-        }
-        let id = snapshot.graph().id(ix);
-        match claim(snapshot, id, wish) {
-            Ok(primitives) => return Ok((id.clone(), primitives)),
-            Err(Refusal::SelfReview { .. } | Refusal::NotReady { .. } | Refusal::HeldBy { .. }) => {}
-            Err(other) => return Err(other),
-        }
-    }
-    let whom = role.map_or(String::new(), |role| format!(" for the role {}", role.as_str()));
-    Err(Refusal::NothingReady(format!("{whom} that {} may take", wish.actor)))
+    let id = |ix: Ix| snapshot.graph().id(ix);
+    let in_role = |ix: Ix| role.is_none() || Role::of(snapshot, ix) == role;
+    let fits = |ix: Ix| in_role(ix) && takes(ix) && claim(snapshot, id(ix), wish).is_ok();
+    let lapsed = || snapshot.listed(List::Held, within).due_by(wish.now).first(fits);
+    let Some(ix) = snapshot.listed(List::Ready, within).first(fits).or_else(lapsed) else {
+        let whom = role.map_or(String::new(), |role| format!(" for the role {}", role.as_str()));
+        return Err(Refusal::NothingReady(format!("{whom} that {} may take", wish.actor)));
+    };
+    Ok((id(ix).clone(), claim(snapshot, id(ix), wish)?))
 }
 
 /// Prolongs the lease of the holder, and records the worker that a runner started.
