@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::due::Due;
 use super::session::{Work, resolve};
 use super::view::{IssueView, ReadyView};
 use super::{AppError, Changed, Session};
@@ -69,11 +70,25 @@ pub fn create(
     new: NewIssue,
     parent: Option<&str>,
 ) -> Result<Changed<IssueView>, AppError> {
+    create_due(session, new, parent, None)
+}
+
+/// The same, for an ask that is due at a time of its own.
+///
+/// # Errors
+/// As [`create`], and a due time that is none or over.
+pub fn create_due(
+    session: &mut Session,
+    new: NewIssue,
+    parent: Option<&str>,
+    due: Option<&Due>,
+) -> Result<Changed<IssueView>, AppError> {
     session.change("issues create", |work| {
         let parent = parent.map(|text| resolve(&work.snapshot, text)).transpose()?;
         let id = work.new_id();
         let now = work.now;
-        let primitives = create::create(&work.snapshot, &id, NewIssue { parent, ..new }, now)?;
+        let due_at = due.map(|due| due.at(now)).transpose()?;
+        let primitives = create::create(&work.snapshot, &id, NewIssue { parent, due_at, ..new }, now)?;
         work.apply(&primitives)?;
         shown(work, &id)
     })

@@ -285,6 +285,7 @@ fn new_goal(
         work: work_of(goal),
         key: Some(goal.key.clone()),
         choices: Vec::new(),
+        due_at: None,
     };
     let primitives = create::create(&work.snapshot, &id, new, work.now)?;
     work.apply(&primitives)?;

@@ -86,6 +86,14 @@ pub fn parse_duration(text: &str) -> Result<Millis, DurationError> {
     }
 }
 
+/// Reads the time between two things, of which 0 is none.
+///
+/// # Errors
+/// As [`parse_duration`].
+pub fn parse_interval(text: &str) -> Result<Millis, DurationError> {
+    if matches!(text, "0" | "0s") { Ok(0) } else { parse_duration(text) }
+}
+
 /// Splits off the longest beginning whose characters all fit.
 fn split_where(text: &str, fits: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(|c| !fits(c)).unwrap_or(text.len()))

@@ -39,6 +39,44 @@ fn an_ask_is_assigned_shown_reminded_of_and_answered_by_nobody() {
 }
 
 #[test]
+fn an_ask_is_due_at_a_moment_or_a_local_time_that_is_still_to_come() {
+    let stage = Stage::new();
+    let ask = stage.id(
+        "issues create 'Which region?' --tag kind:ask --ask-due 2026-03-29T03:30 --tz Europe/Berlin --ask-remind 1h",
+    );
+    let due = |line: &str| stage.json(line)["due_at"].as_i64().unwrap();
+    // The local times from 2 to 3 are left out that day.
+    assert_eq!(due(&format!("asks show {ask}")), 1_774_747_800_000);
+    assert_eq!(stage.json(&format!("asks show {ask}"))["remind_every_ms"], json!(3_600_000));
+    for (when, at) in [
+        ("--due 2026-12-05T09:00:00Z", 1_796_461_200_000),
+        ("--due 2026-12-05T09:00:00+01:00", 1_796_457_600_000),
+        ("--due '2026-12-05 09:00'", 1_796_461_200_000),
+        ("--due 2026-03-29T02:30 --tz Europe/Berlin", 1_774_746_000_000),
+    ] {
+        assert_eq!(due(&format!("asks assign {ask} {when}")), at, "{when}");
+    }
+    for wrong in [
+        // The stage's clock stands at 2026-02-26 01:00.
+        "--due 2026-02-26T01:00:00Z",
+        "--due 2026-02-26T01:30 --tz Europe/Berlin",
+        "--due 2026-12-05",
+        "--due tomorrow",
+        "--due -2d",
+        "--due 2026-12-05T09:00 --tz Middle/Earth",
+        "--due 2d --tz Europe/Berlin",
+        "--tz Europe/Berlin",
+    ] {
+        stage.refused(2, &format!("asks assign {ask} {wrong}"));
+    }
+    stage.refused(2, "issues create X --tag kind:ask --ask-due 2026-02-26T01:00:00Z");
+    stage.refused(2, "issues create X --tag kind:ask --ask-due 2d --tz Europe/Berlin");
+    stage.refused(2, "issues create X --ask-due 2026-12-05T09:00:00Z");
+    stage.refused(2, &format!("rounds open {ask} --ask-due 2026-12-05T09:00:00Z"));
+    assert_snapshot!(stage.transcript());
+}
+
+#[test]
 fn a_scope_says_what_becomes_of_its_asks() {
     let stage = Stage::new();
     let goal = stage.id(

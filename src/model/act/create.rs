@@ -3,6 +3,7 @@
 use super::assign;
 use super::find;
 use super::packet::round_bound;
+use crate::model::duty::Duty;
 use crate::model::gate;
 use crate::model::graph::Ix;
 use crate::model::id::IssueId;
@@ -34,6 +35,8 @@ pub struct NewIssue {
     pub key: Option<String>,
     /// For an ask: what can be answered. Empty takes the choices of a plain question.
     pub choices: Vec<String>,
+    /// For an ask: when it is due, whatever its policy says.
+    pub due_at: Option<Millis>,
 }
 
 /// A new issue as an actor may make it.
@@ -47,7 +50,7 @@ pub fn create(
     now: Millis,
 ) -> Result<Vec<Primitive>, Refusal> {
     let parent = new.parent.clone();
-    let choices = new.choices.clone();
+    let (choices, due_at) = (new.choices.clone(), new.due_at);
     let issue = issue(id, new, now)?;
     let adoption = match &parent {
         Some(parent) => gate::adopt(snapshot, find(snapshot, parent)?, id)?,
@@ -57,6 +60,10 @@ pub fn create(
     let ask = issue.tags.ask().then(|| question(&issue, &choices));
     let above = parent.as_ref().and_then(|parent| snapshot.graph().ix(parent));
     let ask = ask.map(|ask| assigned(snapshot, ask, &issue, above, now)).transpose()?;
+    let ask = ask.map(|ask| match due_at {
+        None => ask,
+        Some(_) => Ask { duty: Some(Duty { due_at, ..ask.duty.unwrap_or_else(|| Duty::since(now)) }), ..ask },
+    });
     primitives.push(Primitive::Create { issue: Box::new(issue), parent });
     primitives.extend(ask.map(|ask| Primitive::OpenAsk { ask: Box::new(ask) }));
     primitives.extend(adoption);
