@@ -88,7 +88,8 @@ pub fn create_due(
         let id = work.new_id();
         let now = work.now;
         let due_at = due.map(|due| due.at(now)).transpose()?;
-        let primitives = create::create(&work.snapshot, &id, NewIssue { parent, due_at, ..new }, now)?;
+        let new = NewIssue { parent, due_at, configured: work.asks.clone(), ..new };
+        let primitives = create::create(&work.snapshot, &id, new, now)?;
         work.apply(&primitives)?;
         shown(work, &id)
     })

@@ -2,7 +2,7 @@
 
 use crate::app::AppError;
 use crate::app::due::Due;
-use crate::interop::duration::parse_duration;
+use crate::interop::duration::{parse_duration, parse_interval};
 use crate::model::issue::Millis;
 use crate::model::quote::quoted;
 
@@ -41,6 +41,11 @@ impl DueArg {
 /// What to say to a zone where no local time is.
 pub fn no_zone() -> AppError {
     AppError::Usage("--tz goes with a moment: a duration has no zone".to_owned())
+}
+
+/// The same, or 0.
+pub fn when_if_ever(text: &str) -> Result<DueArg, String> {
+    if parse_interval(text) == Ok(0) { Ok(DueArg::In(0)) } else { when(text) }
 }
 
 /// What is no duration and has a date or a time of day in it is meant as a moment.

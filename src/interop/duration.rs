@@ -91,7 +91,11 @@ pub fn parse_duration(text: &str) -> Result<Millis, DurationError> {
 /// # Errors
 /// As [`parse_duration`].
 pub fn parse_interval(text: &str) -> Result<Millis, DurationError> {
-    if matches!(text, "0" | "0s") { Ok(0) } else { parse_duration(text) }
+    match parse_duration(text) {
+        Err(DurationError::Zero) => Ok(0),
+        Err(_) if text == "0" => Ok(0),
+        other => other,
+    }
 }
 
 /// Splits off the longest beginning whose characters all fit.
@@ -149,6 +153,13 @@ mod tests {
         ] {
             assert_eq!(parse_duration(text).unwrap_err().to_string(), message, "{text}");
         }
+    }
+
+    #[test]
+    fn an_interval_may_be_nothing_at_all() {
+        assert_eq!(["0", "0s", "0d0h", "5m"].map(parse_interval), [Ok(0), Ok(0), Ok(0), Ok(300_000)]);
+        assert_eq!(parse_interval("00"), Err(DurationError::NoUnit("00".to_owned())));
+        assert_eq!(parse_interval(""), Err(DurationError::Empty));
     }
 
     proptest! {

@@ -107,6 +107,53 @@ fn a_scope_says_what_becomes_of_its_asks() {
 }
 
 #[test]
+fn the_configuration_says_what_becomes_of_asks_where_no_issue_does() {
+    let stage = Stage::new();
+    stage.refused(2, "config set ask_timeout 4d");
+    stage.refused(2, "config set ask_default open-extra-round");
+    stage.refused(2, "config set ask_assignee 'hugh smith'");
+    for set in ["assignee hugh", "due 2d", "remind 12h", "default stop-and-handoff", "timeout 4d"] {
+        stage.ok(&format!("config set ask_{set}"));
+    }
+    stage.refused(2, "config set ask_default ''");
+    let asked = |more: &str| {
+        let goal = stage.id(&format!(
+            "issues create 'Write the lexer' --tag kind:goal --tag flow:review-gated-v1 --max-review-rounds 1 {more}"
+        ));
+        stage.ok(&format!("tick --root {goal}"));
+        let attempt = stage.ready("attempt");
+        stage.cmd(&format!("issues close {attempt}")).by("worker").ok();
+        let review = stage.ready("review");
+        stage.cmd(&format!("rounds verdict {review} needs_work --note no --tick")).by("reviewer").ok();
+        stage.json(&format!("asks list --root {goal}"))[0].clone()
+    };
+    let ask = asked("");
+    let day = 86_400_000;
+    assert_eq!((&ask["assignee"], &ask["remind_every_ms"]), (&json!("hugh"), &json!(day / 2)));
+    assert_eq!(ask["timeout"]["choice"], "stop-and-handoff");
+    let at = ask["timeout"]["at"].as_i64().unwrap() - 4 * day;
+    assert_eq!(ask["due_at"], json!(at + 2 * day));
+    // What an issue says goes before, and it may want nothing of it.
+    let ask = asked("--ask-assignee ann --ask-due 0 --ask-remind 0 --ask-timeout 0");
+    assert_eq!(
+        (&ask["assignee"], &ask["due_at"], &ask["timeout"]),
+        (&json!("ann"), &json!(null), &json!(null))
+    );
+    assert_eq!(ask["remind_every_ms"], json!(null));
+    // A question by hand is an ask, too; it does not offer the default.
+    let question = stage.id("issues create 'Which region?' --tag kind:ask");
+    let question = stage.json(&format!("asks show {question}"));
+    assert_eq!((&question["assignee"], &question["timeout"]), (&json!("hugh"), &json!(null)));
+    for set in ["timeout 0", "default ''", "assignee ''"] {
+        stage.ok(&format!("config set ask_{set}"));
+    }
+    let ask = asked("");
+    assert_eq!((&ask["assignee"], &ask["timeout"]), (&json!(null), &json!(null)));
+    stage.write(".roundgate/config.toml", "ask_timeout = \"4d\"\n");
+    stage.refused(2, "tick --all");
+}
+
+#[test]
 fn a_human_sees_four_things_to_weigh_at_most_and_where_the_rest_is() {
     let stage = Stage::new();
     let ask = stage.id(&format!(

@@ -8,7 +8,7 @@ use super::words::{RoleTag, acted};
 
 use crate::app::{AppError, issues};
 use crate::cli::context::Context;
-use crate::cli::due::{DueArg, no_zone, when};
+use crate::cli::due::{DueArg, no_zone, when_if_ever};
 use crate::interop::duration::{parse_duration, parse_interval};
 use crate::model::act::create::NewIssue;
 use crate::model::duty::{AskPolicy, AskTimeout};
@@ -86,14 +86,14 @@ pub struct AskPolicyArgs {
     /// Who is to answer asks here
     #[arg(long, value_name = "ACTOR")]
     ask_assignee: Option<Actor>,
-    /// How long there is for an answer, such as 2d; of a new ask also a moment, such as 2026-12-05T09:00
-    #[arg(long, value_name = "WHEN", value_parser = when)]
+    /// How long there is for an answer, such as 2d (0 is for ever); of a new ask also a moment, such as 2026-12-05T09:00
+    #[arg(long, value_name = "WHEN", value_parser = when_if_ever)]
     ask_due: Option<DueArg>,
     /// The time between two reminders (0 is none)
     #[arg(long, value_name = "DURATION", value_parser = interval)]
     ask_remind: Option<Millis>,
-    /// After how long an ask that nobody answered comes to --ask-default
-    #[arg(long, value_name = "DURATION", value_parser = duration, requires = "ask_default")]
+    /// After how long an ask that nobody answered comes to --ask-default (0 is never)
+    #[arg(long, value_name = "DURATION", value_parser = interval)]
     ask_timeout: Option<Millis>,
     /// What nobody's answer is: stop-and-handoff, accept, abandon or skip
     #[arg(long, value_name = "CHOICE", requires = "ask_timeout")]
@@ -102,12 +102,20 @@ pub struct AskPolicyArgs {
 
 impl AskPolicyArgs {
     fn policy(&self) -> Result<AskPolicy, AppError> {
-        let timeout = self.ask_timeout.zip(self.ask_default.clone());
+        let timeout = match (self.ask_timeout, &self.ask_default) {
+            (None, _) => None,
+            (Some(0), _) => Some(AskTimeout::never()),
+            (Some(after), Some(choice)) => Some(AskTimeout { after, choice: choice.clone() }),
+            (Some(_), None) => {
+                let wanted = "--ask-timeout wants --ask-default CHOICE: what nobody's answer is";
+                return Err(AppError::Usage(wanted.to_owned()));
+            }
+        };
         Ok(AskPolicy {
             assignee: self.ask_assignee.clone(),
             due: self.ask_due.as_ref().map(DueArg::length).transpose()?,
             remind: self.ask_remind,
-            timeout: timeout.map(|(after, choice)| AskTimeout { after, choice }),
+            timeout,
         })
     }
 }
@@ -178,6 +186,7 @@ pub fn run(context: &Context, mut args: CreateArgs) -> Result<u8, AppError> {
         key: None,
         choices: args.choices,
         due_at: None,
+        configured: AskPolicy::default(),
     };
     let mut session = context.session_to_write()?;
     let made = issues::create_due(&mut session, new, args.parent.as_deref(), due.as_ref())?;
