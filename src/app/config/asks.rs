@@ -38,8 +38,14 @@ pub(super) fn put(asks: &mut AskPolicy, key: &str, text: &str) -> Result<bool, S
         }
         "ask_due" => asks.due = some(text)?,
         "ask_remind" => asks.remind = some(text)?,
-        "ask_timeout" => asks.timeout = timeout(asks, |timeout| Ok(timeout.after = lasts(key, text)?))?,
-        "ask_default" => asks.timeout = timeout(asks, |timeout| Ok(timeout.choice = text.to_owned()))?,
+        "ask_timeout" => {
+            let after = lasts(key, text)?;
+            asks.timeout = timeout(asks, |before| AskTimeout { after, ..before });
+        }
+        "ask_default" => {
+            let choice = text.to_owned();
+            asks.timeout = timeout(asks, |before| AskTimeout { choice, ..before });
+        }
         _ => return Ok(false),
     }
     Ok(true)
@@ -50,13 +56,9 @@ fn lasts(key: &str, text: &str) -> Result<Millis, String> {
 }
 
 /// The timeout with a change; without any time and any choice it is none.
-fn timeout(
-    asks: &AskPolicy,
-    change: impl FnOnce(&mut AskTimeout) -> Result<(), String>,
-) -> Result<Option<AskTimeout>, String> {
-    let mut timeout = asks.timeout.clone().unwrap_or_else(AskTimeout::never);
-    change(&mut timeout)?;
-    Ok(Some(timeout).filter(|timeout| *timeout != AskTimeout::never()))
+fn timeout(asks: &AskPolicy, change: impl FnOnce(AskTimeout) -> AskTimeout) -> Option<AskTimeout> {
+    let before = asks.timeout.clone().unwrap_or_else(AskTimeout::never);
+    Some(change(before)).filter(|after| *after != AskTimeout::never())
 }
 
 /// What is wrong with the keys together, if anything: a time without a choice, or a choice that nobody's
