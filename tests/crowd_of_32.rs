@@ -17,8 +17,9 @@ use roundgate::model::act::create::NewIssue;
 use roundgate::model::change::Change;
 use roundgate::model::issue::Policy;
 use roundgate::model::record::Opinion;
+use roundgate::model::snapshot::Snapshot;
 use roundgate::store::sqlite::Sqlite;
-use roundgate::store::{EventQuery, Store};
+use roundgate::store::{EventQuery, Extent, Store};
 use tempfile::TempDir;
 
 const PROCESSES: usize = 32;
@@ -89,7 +90,7 @@ fn play(part: Part, store: &Path, name: &str, n: usize) -> Result<String, AppErr
         }
         Part::Hasty => {
             let ready = issues::ready(&session, &Filter::default())?;
-            let Some(first) = ready.first() else { return Ok(String::new()) };
+            let Some(first) = ready.rows.first() else { return Ok(String::new()) };
             let id = first.issue.id.clone();
             let epoch = session.read()?.graph().get(&id.parse().unwrap()).unwrap().epoch + 1;
             std::thread::yield_now();
@@ -216,6 +217,33 @@ fn claims_that_are_not_compare_and_set_are_noticed() {
         claims(&crowd(above.path(), 6, |_| Part::Hasty)).err()
     });
     eprintln!("{}", twice.expect("sixteen crowds, and nobody was in anybody's way"));
+}
+
+#[test]
+fn a_lease_begins_when_its_claim_is_made_and_not_when_it_was_asked_for() {
+    let (_above, store) = place(1);
+    let issue = issues::list(&session(&store, "ann").unwrap(), &Filter::default()).unwrap().rows.remove(0).id;
+    let (locked, wait) = std::sync::mpsc::channel();
+    let freed = std::thread::scope(|scope| {
+        let holder = scope.spawn(|| {
+            let mut freed = 0;
+            let mut holder = Sqlite::open(&store).unwrap();
+            let hold = &mut |_: &mut Snapshot, _| {
+                locked.send(()).unwrap();
+                std::thread::sleep(std::time::Duration::from_millis(300));
+                freed = Clock::Machine.now();
+                None
+            };
+            holder.transact(Extent::Frontier, hold).unwrap();
+            freed
+        });
+        wait.recv().unwrap();
+        let claiming = Claiming { lease: Some(100), ..Claiming::default() };
+        issues::claim(&mut session(&store, "bob").unwrap(), &issue, &claiming).unwrap();
+        holder.join().unwrap()
+    });
+    let claim = issues::get(&session(&store, "ann").unwrap(), &issue).unwrap().claim.unwrap();
+    assert!(claim.expires_at >= freed + 100, "it had run for {} ms", freed + 100 - claim.expires_at);
 }
 
 #[test]

@@ -454,3 +454,20 @@ fn reminders_a_due_time_a_timeout_and_a_question_that_went_away_are_told_once_ea
     last.sort();
     assert_eq!(last, [format!("{other}:asked:1"), format!("{other}:moot:1")]);
 }
+
+#[test]
+fn a_second_due_time_is_told_of_with_a_number_of_its_own() {
+    let mut session = session(Shared::default(), "ann");
+    let id = ask(&mut session, "Which region?");
+    told(&mut session);
+    let mut got = Vec::new();
+    for day in 0..2 {
+        at(&mut session, START + day * 24 * HOUR);
+        let wish = asks::AssignWish { due: Some(Some(HOUR)), ..asks::AssignWish::default() };
+        asks::assign(&mut session, &id, wish).unwrap();
+        at(&mut session, START + day * 24 * HOUR + HOUR);
+        roundgate::app::tick::tick(&mut session, &id, false).unwrap();
+        got.extend(told(&mut session).iter().map(|packet| packet.id.clone()));
+    }
+    assert_eq!(got, [format!("{id}:due:1"), format!("{id}:due:2")]);
+}

@@ -72,6 +72,7 @@ fn a_store_that_was_only_written_by_the_program_is_sound() {
         "mark",
         "tables",
         "derived",
+        "search",
         "posts",
         "operations",
         "archives",

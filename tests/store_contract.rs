@@ -133,7 +133,7 @@ fn events_are_found_by_subject_number_and_count(store: &mut dyn Store) {
     commit(store, vec![title("rg-a"), title("rg-b"), title("rg-a"), post("t", "x", 1)]).expect("a commit");
 
     let found = |subject: Option<&str>, after, last| {
-        let query = EventQuery { subject: subject.map(id), after, last };
+        let query = EventQuery { subject: subject.map(id), after, last, first: None };
         store.events(&query).expect("events").iter().map(|event| event.seq).collect::<Vec<_>>()
     };
     assert_eq!(found(None, 0, None), [1, 2, 3, 4, 5, 6]);
@@ -145,6 +145,16 @@ fn events_are_found_by_subject_number_and_count(store: &mut dyn Store) {
     assert_eq!(found(Some("rg-a"), 0, None), [1, 3, 5]);
     assert_eq!(found(Some("rg-a"), 1, Some(1)), [5]);
     assert_eq!(found(Some("rg-none"), 0, None), Vec::<u64>::new());
+
+    let first = |subject: Option<&str>, after, first, last| {
+        let query = EventQuery { subject: subject.map(id), after, first: Some(first), last };
+        store.events(&query).expect("events").iter().map(|event| event.seq).collect::<Vec<_>>()
+    };
+    assert_eq!(first(None, 0, 2, None), [1, 2]);
+    assert_eq!(first(None, 2, 3, None), [3, 4, 5]);
+    assert_eq!(first(None, 2, 3, Some(1)), [5]);
+    assert_eq!(first(Some("rg-a"), 1, 1, None), [3]);
+    assert_eq!(first(Some("rg-a"), 5, 9, None), Vec::<u64>::new());
 }
 
 fn posts_are_found_by_topic_and_count(store: &mut dyn Store) {

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use roundgate::engine::{decide, roots_to_move};
 use roundgate::model::readiness::ready_issues;
 use roundgate::model::record::Bounds;
+use roundgate::model::search::{Page, found, ranked};
 use roundgate::store::sqlite::{Examined, Options, Sqlite, examine};
 use roundgate::store::{EventQuery, PostQuery, Store, StoreError};
 use store_fixture::{commit, created, id, plain, post};
@@ -43,10 +44,13 @@ fn told(folder: &Path) -> Result<String, StoreError> {
     let mut live = String::new();
     store.look(&mut |snapshot, _| {
         let ready = ready_issues(snapshot, None);
-        let roots = roots_to_move(snapshot, 0);
+        let roots = roots_to_move(snapshot, 0, &Bounds::default());
         let tops = roots.iter().filter_map(|root| snapshot.graph().ix(root));
         let next: Vec<_> = tops.map(|root| decide(snapshot, root, 0, &Bounds::default())).collect();
-        live = format!("{ready:?} {roots:?} {next:?}");
+        let page = Page { limit: 9, ..Page::default() };
+        let (listed, words) = (ranked(snapshot, None, &page), "r*".parse().unwrap());
+        let found = found(snapshot, &words, &page);
+        live = format!("{ready:?} {roots:?} {next:?} {listed:?} {found:?}");
     })?;
     let events = store.events(&EventQuery::default())?;
     let history = store.events(&EventQuery { subject: Some(id("rg-a")), ..EventQuery::default() })?;

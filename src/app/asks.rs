@@ -108,7 +108,7 @@ pub fn assign(session: &mut Session, text: &str, wish: AssignWish) -> Result<Cha
             due_at: wish.due.map(|due| due.map(|due| due.at(now)).transpose()).transpose()?,
             remind_every: wish.remind,
             default: wish.timeout.map(|timeout| {
-                timeout.map(|(after, choice)| Fallback { at: now.saturating_add(after), choice })
+                timeout.map(|(after, choice)| Fallback { at: now.saturating_add(after), choice, since: now })
             }),
         };
         let primitives = assign::assign(&work.snapshot, &id, assignment, now)?;

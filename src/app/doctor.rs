@@ -64,7 +64,7 @@ pub struct Diagnosis {
 }
 
 /// What `--fix` makes again.
-const TABLES: [&str; 6] = ["integrity", "references", "tables", "derived", "posts", "operations"];
+const TABLES: [&str; 7] = ["integrity", "references", "tables", "derived", "search", "posts", "operations"];
 
 impl Diagnosis {
     /// Whether a check found something wrong.

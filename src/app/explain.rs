@@ -6,6 +6,7 @@ use super::session::resolve;
 use super::{AppError, Session};
 use crate::model::readiness::{hindrances, ready};
 use crate::model::snapshot::Snapshot;
+use crate::model::steps::used_up;
 
 /// One reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -34,16 +35,19 @@ pub struct Explanation {
 /// # Errors
 /// When there is no such issue.
 pub fn explain(session: &Session, text: &str) -> Result<Explanation, AppError> {
-    session.look(|snapshot| of(snapshot, text))
+    session.look(|snapshot| of(snapshot, text, session.config.bounds.step_retries))
 }
 
-fn of(snapshot: &Snapshot, text: &str) -> Result<Explanation, AppError> {
+fn of(snapshot: &Snapshot, text: &str, step_retries: u32) -> Result<Explanation, AppError> {
     let id = resolve(snapshot, text)?;
     let ix = snapshot.graph().ix(&id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
-    let reasons = hindrances(snapshot, ix).into_iter().map(|hindrance| ReasonView {
+    let used_up =
+        used_up(snapshot, ix, step_retries).filter(|_| snapshot.graph().issue(ix).state.status() == "open");
+    let takes = ready(snapshot, ix) && used_up.is_none();
+    let reasons = hindrances(snapshot, ix).into_iter().chain(used_up).map(|hindrance| ReasonView {
         code: hindrance.code(),
         text: hindrance.text(),
         issue: hindrance.issue().map(ToString::to_string),
     });
-    Ok(Explanation { id: id.to_string(), ready: ready(snapshot, ix), reasons: reasons.collect() })
+    Ok(Explanation { id: id.to_string(), ready: takes, reasons: reasons.collect() })
 }

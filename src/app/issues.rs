@@ -2,17 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::config::Config;
 use super::due::Due;
+pub use super::pages::{Filter, Paged, history, list, log, log_after, ready, search};
 use super::session::{Work, resolve};
-use super::view::{IssueView, ReadyView};
+use super::view::IssueView;
 use super::{AppError, Changed, Session};
-use crate::model::act::claim::{self, Role, Wish};
+use crate::model::act::claim::{self, Wish};
 use crate::model::act::close::{self, Closing};
 use crate::model::act::create::{self, NewIssue};
 use crate::model::act::update::{self, Update};
 use crate::model::act::verdict::topic;
 use crate::model::act::{edges, open, packet, retry};
-use crate::model::change::{Change, Event};
 use crate::model::frontier::List;
 use crate::model::graph::{EdgeKind, Ix};
 use crate::model::id::{Actor, IssueId};
@@ -20,36 +21,6 @@ use crate::model::issue::{Millis, Process};
 use crate::model::primitive::Primitive;
 use crate::model::readiness::ready_issues;
 use crate::model::snapshot::Snapshot;
-use crate::model::tag::Tag;
-use crate::store::EventQuery;
-
-/// Which issues to list.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Only those with this status.
-    pub status: Option<String>,
-    /// Only those with all these tags.
-    pub tags: Vec<Tag>,
-    /// Only those at or below this issue.
-    pub root: Option<String>,
-    /// Only those of this role.
-    pub role: Option<Role>,
-}
-
-impl Filter {
-    fn takes(&self, snapshot: &Snapshot, ix: Ix) -> bool {
-        let issue = snapshot.graph().issue(ix);
-        self.status.as_deref().is_none_or(|status| status == issue.state.status())
-            && self.tags.iter().all(|tag| issue.tags.has(tag.as_str()))
-            && self.role.is_none_or(|role| Role::of(snapshot, ix) == Some(role))
-    }
-
-    fn within(&self, snapshot: &Snapshot) -> Result<Option<Ix>, AppError> {
-        let Some(root) = &self.root else { return Ok(None) };
-        let id = resolve(snapshot, root)?;
-        Ok(snapshot.graph().ix(&id))
-    }
-}
 
 /// An issue that an act was about, as it is now.
 fn shown(work: &Work, id: &IssueId) -> Result<IssueView, AppError> {
@@ -106,33 +77,6 @@ pub fn get(session: &Session, text: &str) -> Result<IssueView, AppError> {
     })
 }
 
-/// The issues a filter takes, in the total order.
-///
-/// # Errors
-/// When the filter's root is not there.
-pub fn list(session: &Session, filter: &Filter) -> Result<Vec<IssueView>, AppError> {
-    let snapshot = session.read()?;
-    let graph = snapshot.graph();
-    let within = filter.within(&snapshot)?;
-    let mut found = within.map_or_else(|| graph.indices().collect(), |root| graph.subtree(root));
-    found.retain(|&ix| filter.takes(&snapshot, ix));
-    found.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
-    Ok(found.into_iter().map(|ix| IssueView::of(&snapshot, ix)).collect())
-}
-
-/// The ready issues a filter takes, in the total order.
-///
-/// # Errors
-/// When the filter's root is not there.
-pub fn ready(session: &Session, filter: &Filter) -> Result<Vec<ReadyView>, AppError> {
-    session.look(|snapshot| {
-        let found = ready_issues(snapshot, filter.within(snapshot)?);
-        let taken: Vec<Ix> = found.into_iter().filter(|&ix| filter.takes(snapshot, ix)).collect();
-        snapshot.graph().relate(&taken);
-        Ok(taken.into_iter().map(|ix| ReadyView::of(snapshot, ix)).collect())
-    })
-}
-
 /// The children of an issue, in the total order.
 ///
 /// # Errors
@@ -169,12 +113,16 @@ pub struct Claiming {
     pub runner: Option<Process>,
 }
 
-fn wish(work: &Work, lease: Millis, claiming: &Claiming) -> Wish {
-    Wish {
-        actor: work.actor.clone(),
-        now: work.now,
-        lease: claiming.lease.unwrap_or(lease),
-        runner: claiming.runner.clone(),
+impl Claiming {
+    /// What somebody wishes who claims so, by this configuration.
+    fn wish(&self, work: &Work, config: &Config) -> Wish {
+        Wish {
+            actor: work.actor.clone(),
+            now: work.now,
+            lease: self.lease.unwrap_or(config.lease),
+            runner: self.runner.clone(),
+            step_retries: config.bounds.step_retries,
+        }
     }
 }
 
@@ -183,10 +131,10 @@ fn wish(work: &Work, lease: Millis, claiming: &Claiming) -> Wish {
 /// # Errors
 /// What [`claim::claim`] refuses.
 pub fn claim(session: &mut Session, text: &str, claiming: &Claiming) -> Result<Changed<IssueView>, AppError> {
-    let lease = session.config.lease;
+    let config = session.config.clone();
     session.change("issues claim", |work| {
         let id = resolve(&work.snapshot, text)?;
-        let primitives = claim::claim(&work.snapshot, &id, &wish(work, lease, claiming))?;
+        let primitives = claim::claim(&work.snapshot, &id, &claiming.wish(work, &config))?;
         work.apply(&primitives)?;
         shown(work, &id)
     })
@@ -201,12 +149,12 @@ pub fn claim_next(
     filter: &Filter,
     claiming: &Claiming,
 ) -> Result<Changed<IssueView>, AppError> {
-    let lease = session.config.lease;
+    let config = session.config.clone();
     session.change("issues claim", |work| {
         let within = filter.within(&work.snapshot)?;
         let mut candidates = claimable(&work.snapshot, within, work.now);
         candidates.retain(|&ix| filter.takes(&work.snapshot, ix));
-        let wish = wish(work, lease, claiming);
+        let wish = claiming.wish(work, &config);
         let (id, primitives) = claim::claim_first(&work.snapshot, &candidates, filter.role, &wish)?;
         work.apply(&primitives)?;
         shown(work, &id)
@@ -231,10 +179,10 @@ pub fn renew(
     lease: Option<Millis>,
     worker: Option<Process>,
 ) -> Result<Changed<IssueView>, AppError> {
-    let default = session.config.lease;
+    let config = session.config.clone();
     session.change("issues renew", |work| {
         let id = resolve(&work.snapshot, text)?;
-        let wish = wish(work, default, &Claiming { lease, runner: None });
+        let wish = Claiming { lease, runner: None }.wish(work, &config);
         let primitives = claim::renew(&work.snapshot, &id, &wish, epoch, worker)?;
         work.apply(&primitives)?;
         shown(work, &id)
@@ -450,27 +398,6 @@ pub fn retry(
         work.apply(&primitives)?;
         shown(work, &successor)
     })
-}
-
-/// What happened to an issue, oldest first. What its documents say follows from that, and is left out:
-/// `ui log` has it.
-///
-/// # Errors
-/// When there is no such issue.
-pub fn history(session: &Session, text: &str) -> Result<Vec<Event>, AppError> {
-    let id = session.look(|snapshot| resolve(snapshot, text))?;
-    let mut events = session.store.events(&EventQuery { subject: Some(id), ..EventQuery::default() })?;
-    events
-        .retain(|event| !matches!(event.change, Change::DocumentSet { .. } | Change::DocumentRemoved { .. }));
-    Ok(events)
-}
-
-/// The latest events, oldest first.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn log(session: &Session, after: u64, last: Option<usize>) -> Result<Vec<Event>, AppError> {
-    Ok(session.store.events(&EventQuery { subject: None, after, last })?)
 }
 
 /// A post's packets, acted on: the primitives beside the post itself.

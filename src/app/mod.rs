@@ -18,6 +18,7 @@ pub mod import;
 pub mod issues;
 pub mod notify;
 pub mod operation;
+mod pages;
 pub mod pause;
 pub mod place;
 pub mod plan;

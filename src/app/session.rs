@@ -69,7 +69,7 @@ pub struct Work {
 
 /// What a transaction begins with, beside what the store has.
 struct Beginning {
-    now: Millis,
+    clock: Clock,
     actor: Actor,
     ids: Ids,
     cause: String,
@@ -78,10 +78,12 @@ struct Beginning {
 }
 
 impl Beginning {
+    /// The moment is that of the call, when nobody else can write any more: a lease does not run while
+    /// its claim waits for others.
     fn work(&self, snapshot: Snapshot, base: Revision) -> Work {
         Work {
             snapshot,
-            now: self.now,
+            now: self.clock.now(),
             actor: self.actor.clone(),
             ids: self.ids.stream(base),
             base,
@@ -278,7 +280,7 @@ impl Session {
 
     fn beginning(&self, cause: &str) -> Beginning {
         Beginning {
-            now: self.clock.now(),
+            clock: self.clock.clone(),
             actor: self.actor.clone(),
             ids: self.ids.clone(),
             cause: cause.to_owned(),
@@ -325,13 +327,14 @@ impl Session {
             let act = act.take()?;
             let mut work = beginning.work(std::mem::take(snapshot), base);
             let mut result = act(&mut work).and_then(|value| work.follow_up(&defaults).map(|()| value));
+            let now = work.now;
             *snapshot = work.snapshot;
             let mut events = work.events;
             changed = result.is_ok() && !events.is_empty();
             if let (Some(step), Ok(value)) = (step, &result) {
                 let recorded = serde_json::to_value(value).map(|reply| Event {
                     seq: base + events.len() as u64 + 1,
-                    at: beginning.now,
+                    at: now,
                     actor: beginning.actor.clone(),
                     cause: cause.to_owned(),
                     tick: None,

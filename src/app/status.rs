@@ -115,7 +115,7 @@ pub fn root(session: &Session, text: &str) -> Result<RootStatus, AppError> {
 pub fn all(session: &Session) -> Result<Status, AppError> {
     let snapshot = session.read()?;
     let graph = snapshot.graph();
-    let moving = roots_to_move(&snapshot, session.clock.now());
+    let moving = roots_to_move(&snapshot, session.clock.now(), &session.config.bounds);
     let unsettled = snapshot.roots_on(List::Unsettled).into_iter().filter(|id| !moving.contains(id));
     let unsettled: BTreeSet<Ix> = unsettled.filter_map(|id| graph.ix(&id)).collect();
     let (trees, alone): (Vec<Ix>, Vec<Ix>) =

@@ -104,7 +104,7 @@ pub fn tick(session: &mut Session, text: &str, dry_run: bool) -> Result<TickView
 /// When the store cannot be read at all.
 pub fn tick_all(session: &mut Session, dry_run: bool) -> Result<(Vec<TickView>, Vec<RootFailure>), AppError> {
     let mut roots: Vec<(IssueId, Option<String>)> = session.look(|snapshot| {
-        let roots = roots_to_move(snapshot, session.clock.now()).into_iter();
+        let roots = roots_to_move(snapshot, session.clock.now(), &session.config.bounds).into_iter();
         Ok(roots.map(|root| (root.clone(), silence(snapshot, &root))).collect())
     })?;
     if session.operation.is_some() {

@@ -271,7 +271,7 @@ impl AskView {
             assignee: duty.and_then(|duty| duty.assignee.as_ref()).map(ToString::to_string),
             due_at: duty.and_then(|duty| duty.due_at),
             remind_every_ms: duty.and_then(|duty| duty.remind_every),
-            reminders: duty.and_then(|duty| duty.reminder).map_or(0, |reminder| reminder.count),
+            reminders: duty.map_or(0, |duty| duty.reminders()),
             timeout: duty.and_then(|duty| duty.default.clone()),
             reason: ix.and_then(|ix| graph.issue(ix).state.reason()).map(str::to_owned),
             everything: everything(ask),

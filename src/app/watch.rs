@@ -16,7 +16,7 @@ use crate::model::frontier::List;
 use crate::model::graph::Ix;
 use crate::model::id::IssueId;
 use crate::model::issue::Millis;
-use crate::model::record::{Opinion, Round};
+use crate::model::record::{Bounds, Opinion, Round};
 use crate::model::snapshot::Snapshot;
 use crate::store::sqlite::{Options, Sqlite};
 use crate::store::{EventQuery, Revision};
@@ -204,7 +204,7 @@ pub fn load(session: &Session, wanted: &Wanted) -> Result<Overview, AppError> {
         Ok(Overview {
             revision,
             at: now,
-            roots: roots(snapshot, now, at),
+            roots: roots(snapshot, now, &session.config.bounds, at),
             root: at.map(|root| root_line(snapshot, root)),
             next: at.map(decided),
             ladders: ladders(session, snapshot, at),
@@ -226,9 +226,9 @@ fn first<T>(snapshot: &Snapshot, list: List, root: Option<Ix>, line: impl Fn(Ix)
 }
 
 /// The roots that a tick may have something to do for, by rank, and the one that is looked at.
-fn roots(snapshot: &Snapshot, now: Millis, looked_at: Option<Ix>) -> First<RootLine> {
+fn roots(snapshot: &Snapshot, now: Millis, defaults: &Bounds, looked_at: Option<Ix>) -> First<RootLine> {
     let graph = snapshot.graph();
-    let all = roots_to_move(snapshot, now);
+    let all = roots_to_move(snapshot, now, defaults);
     let more = all.len() > MOST;
     let mut found: Vec<Ix> = all.iter().take(MOST).filter_map(|id| graph.ix(id)).collect();
     found.extend(looked_at.filter(|ix| !found.contains(ix)));

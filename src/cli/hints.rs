@@ -125,6 +125,9 @@ fn refused(refusal: &Refusal) -> Option<String> {
         }
         Refusal::NotHolder { id, .. } => format!("roundgate issues claim {id} takes it, if it is free"),
         Refusal::Fenced { id, .. } => format!("roundgate issues get {id} shows who holds it now"),
+        Refusal::WorkStaysWork { id, .. } => {
+            format!("roundgate issues create QUESTION --parent {id} --tag kind:ask asks below it")
+        }
         Refusal::NothingReady(_) => "roundgate status shows what everything waits for".to_owned(),
         Refusal::AlreadyClosed { id, outcome: Outcome::Expanded } => format!(
             "roundgate issues close {id} --outcome skipped --cascade --reason TEXT gives up what goes on below it"

@@ -4,51 +4,42 @@ use clap::Args;
 
 use super::context::Context;
 use super::output::line;
-use super::render::{RowsArgs, moment, table};
+use super::render::{RowsArgs, moment, page_table};
+use crate::app::issues::Paged;
 use crate::app::{AppError, issues};
 use crate::model::change::{Change, Event, Field};
 use crate::model::record::{Heartbeat, Notice};
 
 #[derive(Debug, Args)]
 pub struct LogArgs {
-    /// Only events after this number
-    #[arg(long, value_name = "SEQ", default_value_t = 0)]
-    after: u64,
+    /// Only events after this number, the first of them where there are too many
+    #[arg(long, value_name = "SEQ")]
+    after: Option<u64>,
     #[command(flatten)]
     rows: RowsArgs,
 }
 
 pub fn run(context: &Context, args: LogArgs) -> Result<u8, AppError> {
-    let last = match args.rows.limit {
-        _ if args.rows.all => None,
-        Some(0) => None,
-        Some(limit) => Some(limit),
-        None if context.json() => None,
-        None => Some(super::render::TABLE_ROWS),
-    };
-    let events = issues::log(&context.session()?, args.after, last)?;
+    let (session, wanted) = (context.session()?, args.rows.wanted(context.json()));
+    if let Some(after) = args.after {
+        return print_events(context, &issues::log_after(&session, after, wanted)?);
+    }
+    let rows = issues::log(&session, wanted)?;
+    let earlier = rows.first().map_or(0, |first| first.seq - 1);
+    print_events(context, &Paged { rows, more: false })?;
+    if earlier > 0 && !context.json() {
+        context.line(&format!("... and {earlier} earlier; --all shows every event"));
+    }
+    Ok(0)
+}
+
+/// Prints events: as JSON, or as a table.
+pub fn print_events(context: &Context, page: &Paged<Event>) -> Result<u8, AppError> {
     if context.json() {
-        return print_events(context, &events);
+        context.print_json(&page.rows)?;
+        return Ok(0);
     }
-    let everything = RowsArgs { all: true, limit: None };
-    context.print(&event_rows(&events, everything));
-    match events.first() {
-        Some(first) if first.seq > args.after + 1 => {
-            context.line(&format!("... and {} earlier; --all shows every event", first.seq - args.after - 1));
-        }
-        _ => {}
-    }
-    Ok(0)
-}
-
-pub fn print_events(context: &Context, events: &[Event]) -> Result<u8, AppError> {
-    context.print_json(&events)?;
-    Ok(0)
-}
-
-/// Events as a table.
-pub fn event_rows(events: &[Event], rows: RowsArgs) -> String {
-    let cells = events.iter().map(|event| {
+    let cells = page.rows.iter().map(|event| {
         vec![
             event.seq.to_string(),
             moment(event.at),
@@ -57,7 +48,9 @@ pub fn event_rows(events: &[Event], rows: RowsArgs) -> String {
             what(&event.change),
         ]
     });
-    table(&["SEQ", "WHEN", "WHO", "CAUSE", "WHAT"], cells.collect(), rows, "no events")
+    let header = ["SEQ", "WHEN", "WHO", "CAUSE", "WHAT"];
+    context.print(&page_table(&header, cells.collect(), page.more, "no events"));
+    Ok(0)
 }
 
 /// A change in a line.

@@ -16,6 +16,7 @@ mod hints;
 mod import;
 mod init;
 mod issues;
+mod lazy;
 mod log;
 mod notify;
 mod output;

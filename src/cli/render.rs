@@ -33,6 +33,18 @@ impl RowsArgs {
         }
     }
 
+    /// How many rows are wanted of what is read page by page: for a table, or for JSON, which has all of
+    /// them unless a limit was given.
+    pub fn wanted(&self, json: bool) -> Option<usize> {
+        match self.limit {
+            _ if self.all => None,
+            Some(0) => None,
+            None if json => None,
+            None => Some(TABLE_ROWS),
+            limit => limit,
+        }
+    }
+
     /// How many of `total` rows JSON shows: all of them, unless a limit was given.
     pub fn shown_in_json(&self, total: usize) -> usize {
         if self.limit.is_some() { self.shown(total) } else { total }
@@ -55,6 +67,17 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>, limits: RowsArgs, nothing:
     let mut out: String = table.lines().map(|row| format!("{}\n", row.trim_end())).collect();
     if shown < total {
         out.push_str(&format!("... and {} more; --all shows every row\n", total - shown));
+    }
+    out
+}
+
+/// A table of one page, and what shows the next.
+pub fn page_table(header: &[&str], rows: Vec<Vec<String>>, more: bool, nothing: &str) -> String {
+    let last = rows.last().and_then(|row| row.first()).cloned().unwrap_or_default();
+    let everything = RowsArgs { all: true, limit: None };
+    let mut out = table(header, rows, everything, nothing);
+    if more {
+        out.push_str(&format!("... and more; --after {last} shows them, --all every row\n"));
     }
     out
 }

@@ -10,6 +10,7 @@ use crate::model::graph::Ix;
 use crate::model::issue::Outcome;
 use crate::model::record::Bounds;
 use crate::model::snapshot::Snapshot;
+use crate::model::steps;
 
 /// What a human must be asked about first in the tree of a root.
 pub fn uncovered(snapshot: &Snapshot, root: Ix, defaults: &Bounds) -> Option<Transition> {
@@ -76,19 +77,7 @@ fn steps_used_up(snapshot: &Snapshot, ix: Ix, defaults: &Bounds) -> bool {
         let ask = snapshot.ask(graph.id(child));
         ask.is_some_and(|ask| ask.kind == crate::model::record::AskKind::Steps) && !relation.resolved(child)
     });
-    !asked && issue.failed_steps > allowed(snapshot, ix, defaults)
-}
-
-/// The step retries that apply to an issue: its own, or those of the nearest scope above it.
-fn allowed(snapshot: &Snapshot, ix: Ix, defaults: &Bounds) -> u32 {
-    let graph = snapshot.graph();
-    let own = graph.issue(ix).policy.step_retries;
-    let scope_of = |up: Ix| {
-        let id = graph.id(up);
-        let round = snapshot.round_of(id).and_then(|round| snapshot.scope(&round.scope));
-        round.or_else(|| snapshot.scope(id)).map(|scope| scope.bounds.step_retries)
-    };
-    own.or_else(|| graph.self_and_ancestors(ix).find_map(scope_of)).unwrap_or(defaults.step_retries)
+    !asked && steps::used_up(snapshot, ix, defaults.step_retries).is_some()
 }
 
 /// What went wrong at or below an attempt, for whoever tries next.

@@ -65,6 +65,14 @@ pub struct Fallback {
     pub at: Millis,
     /// Which.
     pub choice: String,
+    /// Since when it is so; 0 is since the ask is there.
+    #[serde(default, skip_serializing_if = "unknown")]
+    pub since: Millis,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn unknown(since: &Millis) -> bool {
+    *since == 0
 }
 
 /// The latest reminder of an ask.
@@ -91,14 +99,42 @@ pub struct Duty {
     pub remind_every: Option<Millis>,
     /// The choice that is made should nobody answer.
     pub default: Option<Fallback>,
-    /// The latest reminder.
+    /// The latest reminder of this rhythm.
     pub reminder: Option<Reminder>,
+    /// How many reminders there were in others before.
+    #[serde(default, skip_serializing_if = "none_yet")]
+    pub earlier: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn none_yet(reminders: &u32) -> bool {
+    *reminders == 0
 }
 
 impl Duty {
     /// Nothing but a beginning.
     pub fn since(since: Millis) -> Self {
-        Duty { assignee: None, since, due_at: None, remind_every: None, default: None, reminder: None }
+        Duty {
+            assignee: None,
+            since,
+            due_at: None,
+            remind_every: None,
+            default: None,
+            reminder: None,
+            earlier: 0,
+        }
+    }
+
+    /// How many reminders there were, in all rhythms: none has the number of another.
+    pub fn reminders(&self) -> u32 {
+        self.reminder.map_or(self.earlier, |last| last.count)
+    }
+
+    /// Lets reminders begin anew.
+    pub fn begin_anew(&mut self, now: Millis) {
+        self.earlier = self.reminders();
+        self.since = now;
+        self.reminder = None;
     }
 
     /// Whether there is anything to remember of it.
@@ -126,9 +162,8 @@ impl Duty {
         let first = self.next_reminder().filter(|&due| due <= now)?;
         let more = self.remind_every.filter(|&every| every > 0).map_or(0, |every| (now - first) / every);
         let skipped = u64::try_from(more).unwrap_or(0);
-        let before = self.reminder.map_or(0, |last| last.count);
         let due = first.saturating_add(more.saturating_mul(self.remind_every.unwrap_or(0)));
-        Some(Reminder { count: before.saturating_add(1), due, skipped })
+        Some(Reminder { count: self.reminders().saturating_add(1), due, skipped })
     }
 
     /// When there is something to do about it next.
@@ -137,14 +172,20 @@ impl Duty {
         [self.next_reminder(), timeout].into_iter().flatten().min()
     }
 
-    /// The same, later by so much: while what it asks about is paused, its time stands still.
-    pub fn later(&self, by: Millis) -> Duty {
-        let later = |at: Millis| at.saturating_add(by);
-        let default = self.default.as_ref();
+    /// The same after its time stood still from one moment to another. What was said in between is later
+    /// by what was left of that.
+    pub fn later(&self, from: Millis, until: Millis) -> Duty {
+        let stood = |since: Millis| until.saturating_sub(from.max(since)).max(0);
+        let later = |at: Millis| at.saturating_add(stood(self.since));
+        let default = self.default.as_ref().map(|default| Fallback {
+            at: default.at.saturating_add(stood(default.since)),
+            since: if default.since == 0 { 0 } else { default.since.saturating_add(stood(default.since)) },
+            ..default.clone()
+        });
         Duty {
             since: later(self.since),
             due_at: self.due_at.map(later),
-            default: default.map(|default| Fallback { at: later(default.at), ..default.clone() }),
+            default,
             reminder: self.reminder.map(|last| Reminder { due: later(last.due), ..last }),
             ..self.clone()
         }
@@ -191,10 +232,25 @@ mod tests {
 
     #[test]
     fn what_stands_still_is_later_by_that_and_keeps_its_rhythm() {
-        let default = Some(Fallback { at: 9_000, choice: "skip".to_owned() });
+        let default = Some(Fallback { at: 9_000, choice: "skip".to_owned(), since: 1_000 });
         let (begun, _) = reminded(Duty { default, ..duty(Some(5_000), Some(100)) }, 5_000);
-        let later = begun.later(50);
+        let later = begun.later(6_000, 6_050);
         assert_eq!((later.next_reminder(), later.due_at, later.since), (Some(5_150), Some(5_050), 1_050));
         assert_eq!(later.default.unwrap().at, 9_050);
+    }
+
+    #[test]
+    fn what_was_said_while_time_stood_still_is_later_by_the_rest() {
+        let default = Some(Fallback { at: 9_000, choice: "skip".to_owned(), since: 1_030 });
+        let later = Duty { default, ..duty(Some(5_000), None) }.later(900, 1_050);
+        assert_eq!((later.due_at, later.default.unwrap().at), (Some(5_050), 9_020));
+    }
+
+    #[test]
+    fn a_new_rhythm_goes_on_counting() {
+        let (mut often, _) = reminded(duty(Some(5_000), Some(100)), 5_000);
+        often.begin_anew(6_000);
+        often.due_at = Some(7_000);
+        assert_eq!(often.due_reminder(7_000), Some(Reminder { count: 2, due: 7_000, skipped: 0 }));
     }
 }

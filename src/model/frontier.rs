@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 
 use super::graph::Ix;
+use super::id::IssueId;
 use super::issue::{Issue, Millis, Outcome, State};
 use super::readiness::{judged, waits_for_tick};
 use super::record::Heartbeat;
@@ -288,27 +289,34 @@ impl<'s> Listed<'s> {
 
     /// Everything on the list, in its order.
     pub fn all(&self) -> Vec<Ix> {
-        self.up_to(usize::MAX)
+        self.some(None, usize::MAX, |_| true)
     }
 
     /// The first so many on the list.
     pub fn up_to(&self, most: usize) -> Vec<Ix> {
-        let (mut found, mut stored) = (self.here(), Vec::new());
-        let mut after: Option<Place> = None;
-        while let Some(source) = self.snapshot.graph().source().filter(|_| stored.len() < most) {
-            let size = most.clamp(FIRST_PAGE, LONG_PAGE);
+        self.some(None, most, |_| true)
+    }
+
+    /// The first so many of which something holds, behind an issue where one is named.
+    pub fn some(&self, after: Option<&IssueId>, limit: usize, want: impl Fn(Ix) -> bool) -> Vec<Ix> {
+        let mut after = after.and_then(|id| self.snapshot.graph().ix(id)).map(|ix| self.place(ix));
+        let mut found = self.here();
+        found.retain(|(place, ix)| after.as_ref().is_none_or(|after| place > after) && want(*ix));
+        let mut stored = Vec::new();
+        while let Some(source) = self.snapshot.graph().source().filter(|_| stored.len() < limit) {
+            let size = limit.saturating_sub(stored.len()).clamp(PAGE, LONG_PAGE);
             let page = self.page(source, after.as_ref(), size);
             self.snapshot.gather(&page.iter().map(|place| place.id.clone()).collect::<Vec<_>>());
             after = page.last().filter(|_| page.len() == size).cloned();
-            stored.extend(page.into_iter().filter_map(|place| self.stored_at(&place).map(|ix| (place, ix))));
+            let here = page.into_iter().filter_map(|place| self.stored_at(&place).map(|ix| (place, ix)));
+            stored.extend(here.filter(|(_, ix)| want(*ix)));
             if after.is_none() {
                 break;
             }
         }
-        found.append(&mut stored);
+        found.extend(stored);
         found.sort();
-        found.truncate(most);
-        found.into_iter().map(|(_, ix)| ix).collect()
+        found.into_iter().map(|(_, ix)| ix).take(limit).collect()
     }
 
     /// Whether there is anything on the list.

@@ -36,6 +36,13 @@ pub enum Hindrance {
     WaitsForTick,
     /// It was judged, and the next tick acts on the verdict.
     Judged,
+    /// Its steps were lost or failed more often than it is tried again.
+    StepsUsedUp {
+        /// How many were, a lease that ran out among them.
+        lost: u32,
+        /// How many retries it has.
+        retries: u32,
+    },
     /// It or something above it is paused.
     Paused {
         /// What is paused.
@@ -57,6 +64,7 @@ impl Hindrance {
             Hindrance::Finished => "finished",
             Hindrance::WaitsForTick => "waits_for_tick",
             Hindrance::Judged => "verdict_recorded",
+            Hindrance::StepsUsedUp { .. } => "steps_used_up",
             Hindrance::Paused { .. } => "paused",
         }
     }
@@ -86,6 +94,9 @@ impl Hindrance {
                 "its policy has not opened it yet; a tick does once nothing else is in its way".to_owned()
             }
             Hindrance::Judged => "its verdict is recorded; the next tick acts on it".to_owned(),
+            Hindrance::StepsUsedUp { lost, retries } => format!(
+                "lost or failed steps: {lost}, and {retries} retries are allowed; the next tick asks a human"
+            ),
             Hindrance::Paused { scope, pause } => {
                 format!("{} paused {scope}: {}", pause.by, pause.reason)
             }

@@ -281,6 +281,14 @@ pub enum Refusal {
     /// An issue with children cannot become a question.
     #[error("{0} has children, so it cannot become an ask")]
     AskWithChildren(IssueId),
+    /// Work that was begun or is judged does not turn into a question, which anybody may settle.
+    #[error("{id} {why}: it does not turn into a question")]
+    WorkStaysWork {
+        /// The issue.
+        id: IssueId,
+        /// What it has to do with work.
+        why: &'static str,
+    },
     /// A packet in a topic says two things, or nothing.
     #[error("the packet is refused: {0}")]
     BadPacket(String),

@@ -8,6 +8,7 @@ use super::graph::{Edge, EdgeKind};
 use super::id::IssueId;
 use super::issue::{Issue, Millis, Priority};
 use super::record::{Ask, Heartbeat, HeartbeatId, Notice, NoticeId, PlanRecord, Round, Scope};
+use super::search::{Page, Query};
 use super::standing::Standing;
 
 /// An issue as a store keeps it, with what is derived from it and its neighbours.
@@ -103,6 +104,12 @@ pub trait Source: Debug {
     fn starting_with(&self, prefix: &str, limit: usize) -> Vec<IssueId>;
     /// A part of a list: the places that are taken in it.
     fn listed(&self, list: List, part: &Part<'_>) -> Vec<Place>;
+    /// The ids of a page of all issues, in the total order.
+    fn ranked(&self, page: &Page<'_>) -> Vec<IssueId>;
+    /// The ids of the issues at or below one, in no order.
+    fn below(&self, id: &IssueId) -> Vec<IssueId>;
+    /// The ids of a page of those that a search finds, the latest first.
+    fn found(&self, query: &Query, page: &Page<'_>) -> Vec<IssueId>;
     /// The roots of all that is on a list.
     fn roots_of(&self, list: List) -> Vec<IssueId>;
     /// Whether an id may not be given to anything.

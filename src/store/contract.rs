@@ -30,6 +30,8 @@ pub struct EventQuery {
     pub subject: Option<IssueId>,
     /// Only those after this one.
     pub after: Revision,
+    /// The first so many of what is left; all of it when `None`.
+    pub first: Option<usize>,
     /// The latest so many of what is left; all of it when `None`.
     pub last: Option<usize>,
 }

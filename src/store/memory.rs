@@ -75,6 +75,7 @@ impl Store for Memory {
             let about = query.subject.as_ref().is_none_or(|id| event.change.subject() == Some(id));
             about && event.seq > query.after
         });
+        let asked = asked.take(query.first.unwrap_or(usize::MAX));
         Ok(latest(asked.cloned().collect(), query.last))
     }
 

@@ -47,6 +47,41 @@ fn plain_work_that_waits_counts_in_the_exit_status_of_all_and_in_the_status() {
 }
 
 #[test]
+fn a_failure_below_a_plain_root_is_asked_about_by_the_tick_over_the_whole_store() {
+    let stage = Stage::new();
+    let root = stage.id("issues create plain");
+    let child = stage.id(&format!("issues create child --parent {root}"));
+    stage.ok(&format!("issues close {child} --outcome failure --reason 'no way'"));
+    let ticked = stage.json("tick --all");
+    assert_eq!(ticked[0]["transition"]["kind"], "escalate", "{ticked}");
+    assert_eq!(stage.json("asks list").as_array().unwrap().len(), 1);
+    assert_eq!(stage.ok("tick --all"), "", "asked once");
+}
+
+#[test]
+fn work_whose_holders_vanish_again_and_again_is_taken_from_the_ready_and_a_human_is_asked() {
+    let stage = Stage::new();
+    let one = stage.id("issues create one --step-retries 1");
+    for agent in ["ann", "bob"] {
+        stage.cmd("issues claim --next --lease 10s").by(agent).ok();
+        stage.hours_pass(1);
+    }
+    for _ in 0..2 {
+        let refused = stage.cmd("issues claim --next").by("eve").run();
+        assert_eq!(refused.exit, 6, "{}", refused.stderr);
+        let refused = stage.cmd(&format!("issues claim {one}")).by("eve").run();
+        assert!(
+            refused.stderr.contains("lost or failed steps: 2, and 1 retries are allowed"),
+            "{}",
+            refused.stderr
+        );
+        assert_eq!(stage.json("issues ready").as_array().unwrap().len(), 0);
+        stage.ok("tick --all");
+    }
+    assert_eq!(stage.json("asks list")[0]["kind"], "steps");
+}
+
+#[test]
 fn the_exit_status_of_an_operation_stays_what_it_was() {
     let stage = Stage::new();
     let one = stage.id("issues create one");

@@ -18,5 +18,6 @@ mod output;
 mod pauses;
 mod questions;
 mod reading;
+mod searching;
 mod stage;
 mod verdicts;

@@ -194,7 +194,7 @@ pub fn attempt(setup: &Setup, state: &State, tried: &Move) -> Came {
         Move::Plan { agent } => plan(setup, state, *agent),
         Move::Answer { ask, choice, with_dependents } => answers(state, ask, choice, *with_dependents),
         Move::TakeBack { ask } => act(state, answer::withdraw(&state.snapshot, ask, &human()), &human()),
-        Move::Judge { agent: None, review, opinion } => stranger_judges(state, review, *opinion),
+        Move::Judge { agent: None, review, opinion } => stranger_judges(setup, state, review, *opinion),
         Move::Judge { agent: Some(number), review, opinion } => {
             judges(state, &agent(*number), review, *opinion)
         }
@@ -249,8 +249,8 @@ fn closing(actor: Actor, epoch: Option<u64>, outcome: Outcome) -> close::Closing
     close::Closing { outcome: Some(outcome), reason, cascade: false, actor, epoch, now: NOW }
 }
 
-fn wish(actor: Actor) -> claim::Wish {
-    claim::Wish { actor, now: NOW, lease: LEASE, runner: None }
+fn wish(setup: &Setup, actor: Actor) -> claim::Wish {
+    claim::Wish { actor, now: NOW, lease: LEASE, runner: None, step_retries: setup.step_retries }
 }
 
 /// An agent does one thing at a time: it takes nothing else while what it was given is its own.
@@ -259,7 +259,7 @@ fn claims(setup: &Setup, state: &State, number: usize, issue: &IssueId) -> Came 
         return Came::Refused;
     }
     let by = agent(number);
-    let mut done = claim::claim(&state.snapshot, issue, &wish(by.clone()));
+    let mut done = claim::claim(&state.snapshot, issue, &wish(setup, by.clone()));
     if setup.bug == Some(Bug::ClaimIgnoresHolder) && matches!(done, Err(Refusal::HeldBy { .. })) {
         let epoch = state.issue(issue).epoch + 1;
         let claim = Claim { actor: by.clone(), epoch, expires_at: NOW + LEASE, runner: None, worker: None };
@@ -301,7 +301,7 @@ fn with_job(setup: &Setup, state: &State, tried: &Move) -> Came {
     let gone = |next: &mut State| next.jobs[*number] = None;
     match tried {
         Move::Renew { .. } => {
-            let renewed = claim::renew(&state.snapshot, &job.issue, &wish(by.clone()), epoch, None);
+            let renewed = claim::renew(&state.snapshot, &job.issue, &wish(setup, by.clone()), epoch, None);
             act(state, renewed, &by)
         }
         Move::Release { lost, .. } => {
@@ -369,17 +369,17 @@ fn judges(state: &State, by: &Actor, review: &IssueId, opinion: Opinion) -> Came
 }
 
 /// Somebody else judges where every agent had a hand in the attempt, and nowhere else.
-fn stranger_judges(state: &State, review: &IssueId, opinion: Opinion) -> Came {
+fn stranger_judges(setup: &Setup, state: &State, review: &IssueId, opinion: Opinion) -> Came {
     let agents = || (0..AGENTS).map(agent);
     let anyone = agents().any(|agent| match judges(state, &agent, review, opinion) {
         Came::To(_) => true,
-        _ => may_claim(state, &agent, review),
+        _ => may_claim(setup, state, &agent, review),
     });
     if anyone { Came::Refused } else { judges(state, &stranger(review), review, opinion) }
 }
 
-fn may_claim(state: &State, by: &Actor, issue: &IssueId) -> bool {
-    claim::claim(&state.snapshot, issue, &wish(by.clone())).is_ok()
+fn may_claim(setup: &Setup, state: &State, by: &Actor, issue: &IssueId) -> bool {
+    claim::claim(&state.snapshot, issue, &wish(setup, by.clone())).is_ok()
 }
 
 /// Only an attempt of the first round of a scope that is there from the beginning is expanded.

@@ -114,6 +114,21 @@ fn abandoning_with_dependents_skips_what_waits_directly_or_not() {
 }
 
 #[test]
+fn work_that_was_begun_or_is_judged_does_not_turn_into_a_question() {
+    let mut stage = Stage::with_round();
+    for (name, parent) in [("begun", "root"), ("fresh", "root"), ("part", "t-1"), ("beside", "s")] {
+        stage.goal(name, parent);
+    }
+    stage.claim("begun", "ann").unwrap();
+    stage.release("begun", "ann", None).unwrap();
+    for name in ["begun", "part", "beside"] {
+        let refused = stage.retag(name, "kind:ask", "kind:goal node:agent");
+        assert!(matches!(refused, Err(Refusal::WorkStaysWork { .. })), "{name}: {refused:?}");
+    }
+    stage.retag("fresh", "kind:ask", "kind:goal node:agent").unwrap();
+}
+
+#[test]
 fn an_ask_closes_only_by_its_answer() {
     let mut stage = asked();
     for outcome in Outcome::ALL {

@@ -3,6 +3,7 @@
 use roundgate::model::act::claim::{Role, claim_first, renew};
 use roundgate::model::issue::Outcome::Success;
 use roundgate::model::readiness::ready_issues;
+use roundgate::model::record::Bounds;
 use roundgate::model::refusal::Refusal;
 
 use crate::stage::{LEASE, Stage, id, who};
@@ -111,4 +112,26 @@ fn a_retired_holder_cannot_close_what_a_human_skipped() {
     stage.now += LEASE;
     stage.close("a", roundgate::model::issue::Outcome::Skipped, "hugh").unwrap();
     assert!(matches!(stage.close("a", Success, "ann"), Err(Refusal::AlreadyClosed { .. })));
+}
+
+#[test]
+fn a_step_runs_at_most_once_more_than_its_retries_and_then_a_human_is_asked() {
+    let mut stage = Stage::with_root();
+    stage.goal("a", "root");
+    let retries = Bounds::default().step_retries;
+    for number in 0..=retries {
+        stage.claim("a", &format!("agent{number}")).unwrap();
+        stage.now += LEASE;
+    }
+    // The last lease ran out, too: neither over it nor behind it does anybody start once more.
+    let refused = |stage: &mut Stage| match stage.claim("a", "eve") {
+        Err(Refusal::NotReady { why, .. }) => assert!(why.contains("the next tick asks a human"), "{why}"),
+        other => panic!("{other:?}"),
+    };
+    refused(&mut stage);
+    stage.tick();
+    assert_eq!(stage.issue("a").failed_steps, retries + 1);
+    refused(&mut stage);
+    stage.tick();
+    assert_eq!(stage.why("a"), ["unresolved_child"], "somebody is asked");
 }

@@ -71,8 +71,9 @@ fn a_new_ask_takes_what_the_nearest_issue_above_wants() {
         since: now,
         due_at: Some(now + 2 * HOUR),
         remind_every: Some(HOUR),
-        default: Some(Fallback { at: now + 8 * HOUR, choice: "abandon".to_owned() }),
+        default: Some(Fallback { at: now + 8 * HOUR, choice: "abandon".to_owned(), since: now }),
         reminder: None,
+        earlier: 0,
     };
     assert_eq!(stage.duty("t-3"), expected);
 }
@@ -159,7 +160,7 @@ fn no_default_opens_rounds_or_raises_a_budget() {
     }
     let mut stage = asked(AskPolicy::default());
     let default = |choice: &str, at| Assignment {
-        default: Some(Some(Fallback { at, choice: choice.to_owned() })),
+        default: Some(Some(Fallback { at, choice: choice.to_owned(), since: 0 })),
         ..Assignment::default()
     };
     let later = stage.now + HOUR;
@@ -191,6 +192,22 @@ fn a_hand_off_is_for_whoever_took_it_and_comes_to_nothing_by_itself() {
 }
 
 #[test]
+fn a_time_that_is_set_below_a_pause_is_later_by_the_rest_of_the_pause() {
+    let mut stage = asked(AskPolicy::default());
+    stage.pause("root", "ann", "holidays").unwrap();
+    stage.now += 5 * HOUR;
+    let (set, due) = (stage.now, stage.now + HOUR);
+    let default = Some(Some(Fallback { at: due + HOUR, choice: "accept".to_owned(), since: set }));
+    let wish = Assignment { due_at: Some(Some(due)), default, ..Assignment::default() };
+    stage.assign("t-3", wish).unwrap();
+    stage.now += 3 * HOUR;
+    let left = stage.now - set;
+    stage.resume("root").unwrap();
+    let duty = stage.duty("t-3");
+    assert_eq!((duty.due_at, duty.default.unwrap().at), (Some(due + left), due + HOUR + left));
+}
+
+#[test]
 fn below_a_pause_the_time_of_asks_stands_still() {
     let mut stage = asked(AskPolicy { due: Some(5 * HOUR), ..timeout(8 * HOUR, "abandon") });
     let before = stage.duty("t-3");
@@ -203,12 +220,12 @@ fn below_a_pause_the_time_of_asks_stands_still() {
     stage.now += 10 * HOUR;
     let resumed = stage.now;
     stage.resume("root").unwrap();
-    assert_eq!(stage.duty("t-3"), before.later(inner - began), "the inner pause adds the rest");
+    assert_eq!(stage.duty("t-3"), before.later(began, inner), "the inner pause adds the rest");
     assert_eq!(stage.tick(), "wait");
     stage.now += 10 * HOUR;
     let ended = stage.now;
     stage.resume("s").unwrap();
-    assert_eq!(stage.duty("t-3"), before.later(ended - began));
+    assert_eq!(stage.duty("t-3"), before.later(began, ended));
     assert!(resumed < ended);
     assert_eq!(stage.tick(), "wait");
     stage.now += 5 * HOUR;

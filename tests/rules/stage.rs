@@ -154,7 +154,13 @@ impl Stage {
     }
 
     pub fn wish(&self, actor: &str) -> claim::Wish {
-        claim::Wish { actor: who(actor), now: self.now, lease: LEASE, runner: None }
+        claim::Wish {
+            actor: who(actor),
+            now: self.now,
+            lease: LEASE,
+            runner: None,
+            step_retries: Bounds::default().step_retries,
+        }
     }
 
     pub fn claim(&mut self, name: &str, actor: &str) -> Done {

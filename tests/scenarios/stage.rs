@@ -308,7 +308,13 @@ impl Stage {
             Deed::Block { blocked } => edges::block(snapshot, id, &self.id(blocked)?)?,
             Deed::Unblock { blocked } => edges::unblock(snapshot, id, &self.id(blocked)?)?,
             Deed::Claim { lease } => {
-                let wish = claim::Wish { actor: actor.clone(), now, lease: *lease, runner: None };
+                let wish = claim::Wish {
+                    actor: actor.clone(),
+                    now,
+                    lease: *lease,
+                    runner: None,
+                    step_retries: self.defaults.step_retries,
+                };
                 claim::claim(snapshot, id, &wish)?
             }
             Deed::Release { lost } => claim::release(snapshot, id, actor, None, *lost)?,

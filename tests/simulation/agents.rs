@@ -199,7 +199,13 @@ impl World {
         let Some((id, claim)) = self.rng.choice(held) else { return };
         let epoch = claim.epoch - self.rng.u64(0..2);
         let actor = if self.rng.bool() { claim.actor.clone() } else { self.actor() };
-        let wish = claim::Wish { actor: actor.clone(), now: self.now, lease: 5_000, runner: None };
+        let wish = claim::Wish {
+            actor: actor.clone(),
+            now: self.now,
+            lease: 5_000,
+            runner: None,
+            step_retries: self.defaults.step_retries,
+        };
         let act = match self.rng.u8(0..3) {
             0 => claim::release(&self.snapshot, &id, &actor, Some(epoch), true),
             1 => claim::release(&self.snapshot, &id, &actor, Some(epoch), false),
@@ -216,7 +222,13 @@ impl World {
 
     pub fn claim(&mut self, ix: Ix) {
         let id = self.snapshot.graph().id(ix).clone();
-        let wish = claim::Wish { actor: self.actor(), now: self.now, lease: 5_000, runner: None };
+        let wish = claim::Wish {
+            actor: self.actor(),
+            now: self.now,
+            lease: 5_000,
+            runner: None,
+            step_retries: self.defaults.step_retries,
+        };
         let unopened = readiness::waits_for_tick(&self.snapshot, ix);
         let (free, paused) = (self.is_open(ix), self.snapshot.relation().paused(ix));
         let act = if self.fault == Some(Fault::NoUnopenedGuard) && unopened {

@@ -9,6 +9,7 @@ use roundgate::model::graph::Ix;
 use roundgate::model::id::{Actor, IssueId};
 use roundgate::model::readiness::{hindrances, ready_issues};
 use roundgate::model::record::{Bounds, Heartbeat};
+use roundgate::model::search::{Page, found, ranked};
 use roundgate::model::snapshot::Snapshot;
 use roundgate::store::memory::Memory;
 use roundgate::store::sqlite::{self, Options, Sqlite};
@@ -65,6 +66,19 @@ fn memory_and_sqlite_give_the_state_of_the_run_and_replaying_their_events_gives_
     }
 }
 
+/// Everything of pages of three, one behind the other.
+fn leafed(snapshot: &Snapshot, status: Option<&str>, next: &dyn Fn(&Page<'_>) -> Vec<Ix>) -> Vec<Ix> {
+    let mut all: Vec<Ix> = Vec::new();
+    loop {
+        let after = all.last().map(|&ix| snapshot.graph().id(ix).clone());
+        let page = next(&Page { status, after: after.as_ref(), limit: 3 });
+        all.extend(&page);
+        if page.len() < 3 {
+            return all;
+        }
+    }
+}
+
 /// What a tick, `ready` and the rules see of the live frontier is what they see of everything.
 fn assert_same_sight(sqlite: &Sqlite, now: i64, at: &str) {
     let whole = sqlite.snapshot().unwrap().0;
@@ -73,7 +87,8 @@ fn assert_same_sight(sqlite: &Sqlite, now: i64, at: &str) {
     let sight = |snapshot: &Snapshot| -> Vec<String> {
         let ix = |id: &IssueId| snapshot.graph().ix(id).unwrap();
         let named = |ix: Ix| snapshot.graph().id(ix).to_string();
-        let mut seen: Vec<String> = roots_to_move(snapshot, now).iter().map(ToString::to_string).collect();
+        let mut seen: Vec<String> =
+            roots_to_move(snapshot, now, &Bounds::default()).iter().map(ToString::to_string).collect();
         seen.extend(ready_issues(snapshot, None).into_iter().map(named));
         let beating = |found: Vec<&Heartbeat>| -> Vec<String> {
             found.into_iter().map(|beat| format!("{beat:?}")).collect()
@@ -87,6 +102,19 @@ fn assert_same_sight(sqlite: &Sqlite, now: i64, at: &str) {
                 seen.extend(snapshot.listed(list, Some(top)).all().into_iter().map(named));
                 seen.extend(snapshot.listed(list, Some(top)).first(|_| true).map(named));
             }
+        }
+        for below in [None, tops.first().map(|&top| ix(graph.id(top)))] {
+            for status in [None, Some("open"), Some("closed")] {
+                seen.push(format!("{:?} {status:?}", below.map(named)));
+                let list = |page: &Page<'_>| ranked(snapshot, below, page);
+                seen.extend(leafed(snapshot, status, &list).into_iter().map(named));
+            }
+        }
+        for words in ["root", "rg*", "nothing"] {
+            let query = words.parse().unwrap();
+            seen.push(words.to_owned());
+            let search = |page: &Page<'_>| found(snapshot, &query, page);
+            seen.extend(leafed(snapshot, Some("open"), &search).into_iter().map(named));
         }
         for each in graph.indices().map(|at| ix(graph.id(at))) {
             seen.push(format!("{:?} {:?}", snapshot.graph().standing(each), hindrances(snapshot, each)));

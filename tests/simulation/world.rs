@@ -70,7 +70,7 @@ pub struct World {
     pub fault: Option<Fault>,
     pub now: Millis,
     ids: u32,
-    defaults: Bounds,
+    pub defaults: Bounds,
     /// What lay at and below the attempt when its round was judged.
     pub judged: BTreeMap<IssueId, Vec<(IssueId, String)>>,
     pub budget: u32,

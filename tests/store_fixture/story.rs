@@ -130,8 +130,9 @@ fn duty() -> Duty {
         since: 70,
         due_at: Some(90),
         remind_every: Some(10),
-        default: Some(Fallback { at: 120, choice: "skip".to_owned() }),
+        default: Some(Fallback { at: 120, choice: "skip".to_owned(), since: 75 }),
         reminder: None,
+        earlier: 2,
     }
 }
 

@@ -162,10 +162,10 @@ fn with_tail(what: &str, ended: &runner::Ended) -> String {
 
 /// Claims the issue for the runner, and gives the fencing number and the packet.
 fn take(session: &mut Session, plan: &StepPlan<'_>) -> Result<(u64, Vec<u8>, IssueId), AppError> {
-    let lease = session.config.runner_lease;
+    let (lease, step_retries) = (session.config.runner_lease, session.config.bounds.step_retries);
     let changed = session.change("run claim", |work| {
-        let wish =
-            Wish { actor: work.actor.clone(), now: work.now, lease, runner: Some(runner::this_process()) };
+        let runner = Some(runner::this_process());
+        let wish = Wish { actor: work.actor.clone(), now: work.now, lease, runner, step_retries };
         let primitives = claim::claim(&work.snapshot, &plan.issue, &wish)?;
         work.apply(&primitives)?;
         let start = format!("START: {} by {}", plan.role.as_str(), work.actor);
@@ -197,9 +197,9 @@ fn renew(
     epoch: u64,
     worker: Option<crate::model::issue::Process>,
 ) -> Result<(), AppError> {
-    let lease = session.config.runner_lease;
+    let (lease, step_retries) = (session.config.runner_lease, session.config.bounds.step_retries);
     session.change("run renew", |work| {
-        let wish = Wish { actor: work.actor.clone(), now: work.now, lease, runner: None };
+        let wish = Wish { actor: work.actor.clone(), now: work.now, lease, runner: None, step_retries };
         let primitives = claim::renew(&work.snapshot, &plan.issue, &wish, Some(epoch), worker)?;
         work.apply(&primitives)
     })?;

@@ -44,7 +44,7 @@ pub fn claim(context: &Context, args: ClaimArgs) -> Result<u8, AppError> {
         Some(id) => issues::claim(&mut session, &id, &claiming)?,
         None => {
             let role = args.role.map(RoleArg::role);
-            let filter = Filter { status: None, tags: args.tags, root: args.root, role };
+            let filter = Filter { tags: args.tags, root: args.root, role, ..Filter::default() };
             issues::claim_next(&mut session, &filter, &claiming)?
         }
     };

@@ -5,63 +5,67 @@ use clap::Subcommand;
 use super::{claim, close, create, edges, inspect, read, update};
 use crate::app::AppError;
 use crate::cli::context::Context;
+use crate::cli::lazy::Lazy;
 
 #[derive(Debug, Subcommand)]
 pub enum IssuesCommand {
     /// Create an issue
-    Create(create::CreateArgs),
+    Create(Lazy<create::CreateArgs>),
     /// Show an issue
-    Get(read::GetArgs),
+    Get(Lazy<read::GetArgs>),
     /// List issues
-    List(read::ListArgs),
+    List(Lazy<read::ListArgs>),
+    /// Find issues by words in their titles and bodies
+    Search(Lazy<read::SearchArgs>),
     /// Change what an issue says
-    Update(update::UpdateArgs),
+    Update(Lazy<update::UpdateArgs>),
     /// Take an issue, or the next ready one
-    Claim(claim::ClaimArgs),
+    Claim(Lazy<claim::ClaimArgs>),
     /// Prolong a lease
-    Renew(claim::RenewArgs),
+    Renew(Lazy<claim::RenewArgs>),
     /// Give an issue back
-    Release(claim::ReleaseArgs),
+    Release(Lazy<claim::ReleaseArgs>),
     /// Reopen an issue
-    Open(close::OpenArgs),
+    Open(Lazy<close::OpenArgs>),
     /// Close an issue; on a review that is a verdict
-    Close(close::CloseArgs),
+    Close(Lazy<close::CloseArgs>),
     /// Make a successor of a failed issue
-    Retry(close::RetryArgs),
+    Retry(Lazy<close::RetryArgs>),
     /// Add an edge: A blocks B, or CHILD parent PARENT
-    Dep(edges::DepArgs),
+    Dep(Lazy<edges::DepArgs>),
     /// Take an edge out
-    Undep(edges::DepArgs),
+    Undep(Lazy<edges::DepArgs>),
     /// List the children of an issue
-    Children(read::ChildrenArgs),
+    Children(Lazy<read::ChildrenArgs>),
     /// List what can be worked on now
-    Ready(read::ReadyArgs),
+    Ready(Lazy<read::ReadyArgs>),
     /// Is a root final, and if not, why?
-    Validate(inspect::ValidateArgs),
+    Validate(Lazy<inspect::ValidateArgs>),
     /// Why an issue is, or is not, ready
-    Explain(inspect::ExplainArgs),
+    Explain(Lazy<inspect::ExplainArgs>),
     /// Everything that happened to an issue
-    History(inspect::HistoryArgs),
+    History(Lazy<inspect::HistoryArgs>),
 }
 
 pub fn run(context: &Context, command: IssuesCommand) -> Result<u8, AppError> {
     match command {
-        IssuesCommand::Create(args) => create::run(context, args),
-        IssuesCommand::Get(args) => read::get(context, args),
-        IssuesCommand::List(args) => read::list(context, args),
-        IssuesCommand::Update(args) => update::run(context, args),
-        IssuesCommand::Claim(args) => claim::claim(context, args),
-        IssuesCommand::Renew(args) => claim::renew(context, args),
-        IssuesCommand::Release(args) => claim::release(context, args),
-        IssuesCommand::Open(args) => close::open(context, args),
-        IssuesCommand::Close(args) => close::close(context, args),
-        IssuesCommand::Retry(args) => close::retry(context, args),
-        IssuesCommand::Dep(args) => edges::dep(context, args),
-        IssuesCommand::Undep(args) => edges::undep(context, args),
-        IssuesCommand::Children(args) => read::children(context, args),
-        IssuesCommand::Ready(args) => read::ready(context, args),
-        IssuesCommand::Validate(args) => inspect::validate(context, args),
-        IssuesCommand::Explain(args) => inspect::explain(context, args),
-        IssuesCommand::History(args) => inspect::history(context, args),
+        IssuesCommand::Create(Lazy(args)) => create::run(context, args),
+        IssuesCommand::Get(Lazy(args)) => read::get(context, args),
+        IssuesCommand::List(Lazy(args)) => read::list(context, args),
+        IssuesCommand::Search(Lazy(args)) => read::search(context, args),
+        IssuesCommand::Update(Lazy(args)) => update::run(context, args),
+        IssuesCommand::Claim(Lazy(args)) => claim::claim(context, args),
+        IssuesCommand::Renew(Lazy(args)) => claim::renew(context, args),
+        IssuesCommand::Release(Lazy(args)) => claim::release(context, args),
+        IssuesCommand::Open(Lazy(args)) => close::open(context, args),
+        IssuesCommand::Close(Lazy(args)) => close::close(context, args),
+        IssuesCommand::Retry(Lazy(args)) => close::retry(context, args),
+        IssuesCommand::Dep(Lazy(args)) => edges::dep(context, args),
+        IssuesCommand::Undep(Lazy(args)) => edges::undep(context, args),
+        IssuesCommand::Children(Lazy(args)) => read::children(context, args),
+        IssuesCommand::Ready(Lazy(args)) => read::ready(context, args),
+        IssuesCommand::Validate(Lazy(args)) => inspect::validate(context, args),
+        IssuesCommand::Explain(Lazy(args)) => inspect::explain(context, args),
+        IssuesCommand::History(Lazy(args)) => inspect::history(context, args),
     }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::app::{AppError, explain as explaining, issues, validate as validating};
 use crate::cli::context::Context;
-use crate::cli::log::{event_rows, print_events};
+use crate::cli::log::print_events;
 use crate::cli::output::line;
 use crate::cli::pause::paused_line;
 use crate::cli::render::RowsArgs;
@@ -74,17 +74,14 @@ pub fn explain(context: &Context, args: ExplainArgs) -> Result<u8, AppError> {
 pub struct HistoryArgs {
     /// The issue's id or a unique prefix
     id: String,
+    /// Only events after this number
+    #[arg(long, value_name = "SEQ", default_value_t = 0)]
+    after: u64,
     #[command(flatten)]
     rows: RowsArgs,
 }
 
 pub fn history(context: &Context, args: HistoryArgs) -> Result<u8, AppError> {
-    let events = issues::history(&context.session()?, &args.id)?;
-    if context.json() {
-        let shown = args.rows.shown_in_json(events.len());
-        print_events(context, &events[..shown])?;
-    } else {
-        context.print(&event_rows(&events, args.rows));
-    }
-    Ok(0)
+    let wanted = args.rows.wanted(context.json());
+    print_events(context, &issues::history(&context.session()?, &args.id, args.after, wanted)?)
 }

@@ -1,15 +1,16 @@
-//! `roundgate issues get`, `list`, `children` and `ready`
+//! `roundgate issues get`, `list`, `search`, `children` and `ready`
 
 use clap::Args;
 
 use super::words::{RoleArg, StatusArg};
 use crate::app::AppError;
-use crate::app::issues::{self, Filter};
+use crate::app::issues::{self, Filter, Paged};
 use crate::app::pause;
 use crate::app::view::IssueView;
 use crate::cli::context::Context;
 use crate::cli::pause::paused_line;
-use crate::cli::render::{RowsArgs, issue_block, issue_row, table};
+use crate::cli::render::{RowsArgs, issue_block, issue_row, page_table, table};
+use crate::model::search::Query;
 use crate::model::tag::Tag;
 
 const HEADER: [&str; 5] = ["ID", "PRIO", "STATUS", "HELD BY", "TITLE"];
@@ -42,17 +43,60 @@ pub struct ListArgs {
     #[arg(long, value_name = "ID")]
     root: Option<String>,
     #[command(flatten)]
-    rows: RowsArgs,
+    page: PageArgs,
 }
 
 pub fn list(context: &Context, args: ListArgs) -> Result<u8, AppError> {
-    let status = args.status.map(|status| match status {
-        StatusArg::Open => "open".to_owned(),
-        StatusArg::InProgress => "in_progress".to_owned(),
-        StatusArg::Closed => "closed".to_owned(),
-    });
-    let filter = Filter { status, tags: args.tags, root: args.root, role: None };
-    print(context, issues::list(&context.session()?, &filter)?, args.rows, "no issues")
+    let status = args.status.map(StatusArg::word);
+    let filter = Filter { status, tags: args.tags, root: args.root, ..args.page.filter(context) };
+    print_page(context, issues::list(&context.session()?, &filter)?, "no issues")
+}
+
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// Words that title and body must have, all of them; a "phrase" in double quotes is one, and `word*`
+    /// may go on
+    query: Query,
+    /// Only issues with this status
+    #[arg(long, value_enum)]
+    status: Option<StatusArg>,
+    /// Only issues with this tag; may be given more than once
+    #[arg(long = "tag")]
+    tags: Vec<Tag>,
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+pub fn search(context: &Context, args: SearchArgs) -> Result<u8, AppError> {
+    let status = args.status.map(StatusArg::word);
+    let filter = Filter { status, tags: args.tags, ..args.page.filter(context) };
+    print_page(context, issues::search(&context.session()?, &args.query, &filter)?, "nothing found")
+}
+
+/// Which page of a list to show.
+#[derive(Debug, Args)]
+struct PageArgs {
+    /// Only what comes behind this issue
+    #[arg(long, value_name = "ID")]
+    after: Option<String>,
+    #[command(flatten)]
+    rows: RowsArgs,
+}
+
+impl PageArgs {
+    fn filter(self, context: &Context) -> Filter {
+        Filter { after: self.after, limit: self.rows.wanted(context.json()), ..Filter::default() }
+    }
+}
+
+fn print_page(context: &Context, page: Paged<IssueView>, nothing: &str) -> Result<u8, AppError> {
+    if context.json() {
+        context.print_json(&page.rows)?;
+    } else {
+        let rows = page.rows.iter().map(issue_row).collect();
+        context.print(&page_table(&HEADER, rows, page.more, nothing));
+    }
+    Ok(0)
 }
 
 #[derive(Debug, Args)]
@@ -65,15 +109,12 @@ pub struct ChildrenArgs {
 
 pub fn children(context: &Context, args: ChildrenArgs) -> Result<u8, AppError> {
     let found = issues::children(&context.session()?, &args.id)?;
-    print(context, found, args.rows, "no children")
-}
-
-fn print(context: &Context, found: Vec<IssueView>, rows: RowsArgs, nothing: &str) -> Result<u8, AppError> {
     if context.json() {
-        let shown = rows.shown_in_json(found.len());
+        let shown = args.rows.shown_in_json(found.len());
         context.print_json(&found[..shown].to_vec())?;
     } else {
-        context.print(&table(&HEADER, found.iter().map(issue_row).collect(), rows, nothing));
+        let rows = found.iter().map(issue_row).collect();
+        context.print(&table(&HEADER, rows, args.rows, "no children"));
     }
     Ok(0)
 }
@@ -90,24 +131,23 @@ pub struct ReadyArgs {
     #[arg(long, value_enum)]
     role: Option<RoleArg>,
     #[command(flatten)]
-    rows: RowsArgs,
+    page: PageArgs,
 }
 
 pub fn ready(context: &Context, args: ReadyArgs) -> Result<u8, AppError> {
     let role = args.role.map(RoleArg::role);
-    let filter = Filter { status: None, tags: args.tags, root: args.root, role };
+    let filter = Filter { tags: args.tags, root: args.root, role, ..args.page.filter(context) };
     let session = context.session()?;
-    let found = issues::ready(&session, &filter)?;
+    let page = issues::ready(&session, &filter)?;
     if context.json() {
-        let shown = args.rows.shown_in_json(found.len());
-        context.print_json(&found[..shown].to_vec())?;
+        context.print_json(&page.rows)?;
         return Ok(0);
     }
-    if found.is_empty() {
+    if page.rows.is_empty() {
         let paused = pause::list(&session, filter.root.as_deref())?;
         paused.iter().for_each(|pause| context.say(&paused_line(pause)));
     }
-    let rows = found.iter().map(|ready| {
+    let rows = page.rows.iter().map(|ready| {
         let round = ready.round.map_or(String::new(), |round| round.to_string());
         let issue = &ready.issue;
         vec![
@@ -118,11 +158,7 @@ pub fn ready(context: &Context, args: ReadyArgs) -> Result<u8, AppError> {
             issue.title.clone(),
         ]
     });
-    context.print(&table(
-        &["ID", "PRIO", "ROLE", "ROUND", "TITLE"],
-        rows.collect(),
-        args.rows,
-        "nothing is ready",
-    ));
+    let header = ["ID", "PRIO", "ROLE", "ROUND", "TITLE"];
+    context.print(&page_table(&header, rows.collect(), page.more, "nothing is ready"));
     Ok(0)
 }

@@ -19,6 +19,17 @@ pub enum StatusArg {
     Closed,
 }
 
+impl StatusArg {
+    pub fn word(self) -> String {
+        match self {
+            StatusArg::Open => "open",
+            StatusArg::InProgress => "in_progress",
+            StatusArg::Closed => "closed",
+        }
+        .to_owned()
+    }
+}
+
 /// Which half of a round.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub enum RoleArg {

@@ -46,8 +46,7 @@ pub fn assign(
     after.remind_every = wish.remind_every.unwrap_or(after.remind_every);
     after.default = wish.default.unwrap_or(after.default);
     if (after.due_at, after.remind_every) != (before.due_at, before.remind_every) {
-        after.since = now;
-        after.reminder = None;
+        after.begin_anew(now);
     }
     if let Some(default) = &after.default {
         check_default(ask, &default.choice)?;
@@ -98,8 +97,13 @@ pub fn duty(wanted: &AskPolicy, ask: &Ask, now: Millis) -> Option<Duty> {
         since: now,
         due_at: wanted.due.filter(|&due| due > 0).map(|due| now.saturating_add(due)),
         remind_every: wanted.remind.filter(|&every| every > 0),
-        default: timeout.map(|t| Fallback { at: now.saturating_add(t.after), choice: t.choice.clone() }),
+        default: timeout.map(|t| Fallback {
+            at: now.saturating_add(t.after),
+            choice: t.choice.clone(),
+            since: now,
+        }),
         reminder: None,
+        earlier: 0,
     };
     Some(duty).filter(|duty| !duty.is_empty())
 }

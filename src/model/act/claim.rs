@@ -9,6 +9,7 @@ use crate::model::primitive::Primitive;
 use crate::model::readiness::{Hindrance, hindrances};
 use crate::model::refusal::Refusal;
 use crate::model::snapshot::Snapshot;
+use crate::model::steps::used_up;
 use crate::model::tag::{FLOW_ATTEMPT, FLOW_REVIEW};
 
 /// Which half of a round an issue is.
@@ -53,6 +54,8 @@ pub struct Wish {
     pub lease: Millis,
     /// The runner, when a runner takes it.
     pub runner: Option<Process>,
+    /// The step retries of what has no bound of its own.
+    pub step_retries: u32,
 }
 
 /// Gives an issue to an actor, or renews what the actor already holds. Two runners of one actor are two
@@ -75,6 +78,7 @@ pub fn claim(snapshot: &Snapshot, id: &IssueId, wish: &Wish) -> Result<Vec<Primi
     }
     let mut others = hindrances(snapshot, ix);
     others.retain(|hindrance| !matches!(hindrance, Hindrance::Held { .. }));
+    others.extend(used_up(snapshot, ix, wish.step_retries));
     if !others.is_empty() {
         return Err(not_ready(id, &others));
     }
@@ -200,7 +204,7 @@ mod tests {
     }
 
     fn wish(runner: Option<Process>) -> Wish {
-        Wish { actor: "ann".parse().unwrap(), now: 50, lease: 100, runner }
+        Wish { actor: "ann".parse().unwrap(), now: 50, lease: 100, runner, step_retries: 2 }
     }
 
     #[test]

@@ -59,6 +59,6 @@ fn postponed(snapshot: &Snapshot, ask: Ix, of: &IssueId, pause: &Pause, now: Mil
     let others = snapshot.relation().pauses(ask).filter(|(at, _)| graph.id(*at) != of);
     let until = others.map(|(_, other)| other.at).min().unwrap_or(now).min(now);
     let from = pause.at.max(graph.issue(ask).created_at);
-    let still = until.saturating_sub(from);
-    (still > 0).then(|| Primitive::SetDuty { id: record.id.clone(), duty: Some(Box::new(duty.later(still))) })
+    let later = duty.later(from, until);
+    (later != *duty).then(|| Primitive::SetDuty { id: record.id.clone(), duty: Some(Box::new(later)) })
 }

@@ -5,6 +5,7 @@ use super::find;
 use super::packet::round_bound;
 use crate::model::change::Field;
 use crate::model::gate;
+use crate::model::graph::Ix;
 use crate::model::id::IssueId;
 use crate::model::issue::{Issue, Policy, Priority, Work, check_text, check_title};
 use crate::model::primitive::Primitive;
@@ -131,8 +132,27 @@ fn changed_tags(snapshot: &Snapshot, issue: &Issue, update: &Update) -> Result<T
         }
     }
     let ix = find(snapshot, &issue.id)?;
-    if added.has(Kind::Ask.tag()) && !snapshot.graph().children(ix).is_empty() {
-        return Err(Refusal::AskWithChildren(issue.id.clone()));
+    if added.has(Kind::Ask.tag()) {
+        may_become_ask(snapshot, ix)?;
     }
     Ok(tags)
+}
+
+/// A question is settled by whoever answers it; work is not, once somebody began it or a round judges it.
+fn may_become_ask(snapshot: &Snapshot, ix: Ix) -> Result<(), Refusal> {
+    let (graph, issue) = (snapshot.graph(), snapshot.graph().issue(ix));
+    let id = issue.id.clone();
+    if !graph.children(ix).is_empty() {
+        return Err(Refusal::AskWithChildren(id));
+    }
+    let why = if issue.epoch > 0 {
+        "was claimed"
+    } else if !graph.supersedes(ix).is_empty() {
+        "stands for work that did not succeed"
+    } else if !gate::judged_by(snapshot, ix).is_empty() {
+        "is work that a review judges"
+    } else {
+        return Ok(());
+    };
+    Err(Refusal::WorkStaysWork { id, why })
 }

@@ -12,7 +12,7 @@ use super::mark::{self, Mark};
 use super::open::{self, Access, Handle, Options};
 use super::place::Place;
 use super::replay::{self, Broken, Replayed, difference};
-use super::{compact, load, operation, row, schema};
+use super::{compact, load, operation, row, schema, search};
 use crate::model::record::Post;
 use crate::model::snapshot::Snapshot;
 use crate::store::{Revision, StoreError};
@@ -140,6 +140,7 @@ pub(super) fn examine_open(
             };
             found.add("tables", finding);
             found.add("derived", at.finding(derivation(&tx, &snapshot))?);
+            found.add("search", at.finding(search::check(&tx))?);
             found.snapshot = Some(snapshot);
         }
         Err(stopped) => found.add("tables", Finding::Fault(at.fault(stopped)?)),

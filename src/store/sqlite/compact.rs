@@ -18,7 +18,7 @@ use super::check::Finding;
 use super::fault::Stopped;
 use super::open::{self, Handle, Options};
 use super::place::Place;
-use super::{load, mark, migrate, persist, row, schema};
+use super::{load, mark, migrate, persist, row, schema, settle};
 use crate::model::change::{Change, Event};
 use crate::model::compaction::Compaction;
 use crate::model::id::{Actor, IssueId};
@@ -145,7 +145,7 @@ fn carry_out(
     // From here on the archive stays: a commit that reports an error may have happened, and then it is
     // the only one that has these events.
     give_name(unnamed, target)?;
-    tx.commit()?;
+    settle::commit(conn, tx, head)?;
     Ok(Some((movable(&leaving), head)))
 }
 

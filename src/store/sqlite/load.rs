@@ -123,28 +123,35 @@ pub(super) fn has_entry(conn: &Connection, entry: Vec<Value>) -> Result<bool, St
     Ok(!found.is_empty())
 }
 
-/// The latest so many, for LIMIT; a negative number is no limit.
-fn limit(last: Option<usize>) -> i64 {
-    last.map_or(-1, |last| i64::try_from(last).unwrap_or(i64::MAX))
+/// So many, for LIMIT; a negative number is no limit.
+fn limit(rows: Option<usize>) -> i64 {
+    rows.map_or(-1, |rows| i64::try_from(rows).unwrap_or(i64::MAX))
 }
 
 /// The events a query asks for, oldest first.
 pub(super) fn events(conn: &Connection, query: &EventQuery) -> Result<Vec<Event>, Stopped> {
     let after = i64::try_from(query.after).unwrap_or(i64::MAX);
-    let limit = limit(query.last);
+    // The first are read from the front. Where the latest of them are wanted, too, that is what is left.
+    let (order, limit) = match query.first {
+        Some(first) => ("ASC", limit(Some(first))),
+        None => ("DESC", limit(query.last)),
+    };
     // Two statements and not one with a condition that may be off: that one could use no index.
     let mut found = match &query.subject {
         Some(id) => {
-            let sql = row::EVENTS.select("WHERE subject = ?1 AND seq > ?2 ORDER BY seq DESC LIMIT ?3");
-            some(conn, &sql, (id.as_str(), after, limit), row::event_from)?
+            let rest = format!("WHERE subject = ?1 AND seq > ?2 ORDER BY seq {order} LIMIT ?3");
+            some(conn, &row::EVENTS.select(&rest), (id.as_str(), after, limit), row::event_from)?
         }
         None => {
-            let sql = row::EVENTS.select("WHERE seq > ?1 ORDER BY seq DESC LIMIT ?2");
-            some(conn, &sql, (after, limit), row::event_from)?
+            let rest = format!("WHERE seq > ?1 ORDER BY seq {order} LIMIT ?2");
+            some(conn, &row::EVENTS.select(&rest), (after, limit), row::event_from)?
         }
     };
-    found.reverse();
-    Ok(found)
+    if query.first.is_none() {
+        found.reverse();
+    }
+    let skip = query.last.map_or(0, |last| found.len().saturating_sub(last));
+    Ok(found.split_off(skip))
 }
 
 /// The posts a query asks for, oldest first.

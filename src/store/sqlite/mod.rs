@@ -25,6 +25,7 @@ mod replay;
 mod restore;
 mod row;
 mod schema;
+mod search;
 mod settle;
 mod source;
 mod store;

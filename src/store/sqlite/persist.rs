@@ -7,7 +7,7 @@ use rusqlite::{Connection, params_from_iter};
 
 use super::chain::Hash;
 use super::fault::Stopped;
-use super::row;
+use super::{row, search};
 use crate::model::change::{Change, Event};
 use crate::model::document::DocumentEdit;
 use crate::store::StoreError;
@@ -34,10 +34,18 @@ pub(super) fn project(conn: &Connection, event: &Event) -> Result<(), Stopped> {
     match &event.change {
         Change::IssueCreated { issue, parent } => {
             run(conn, &row::ISSUES.insert(), row::issue_row(issue, parent.as_ref(), seq)?)?;
+            search::put_in(conn, &issue.id)?;
         }
         Change::IssueChanged { id, after, .. } => {
             let (statement, values) = row::changed_issue(id, after, at)?;
+            let searched = search::changes(after);
+            if searched {
+                search::take_out(conn, id)?;
+            }
             expect_one(run(conn, &statement, values)?)?;
+            if searched {
+                search::put_in(conn, id)?;
+            }
         }
         Change::ParentSet { id, after, .. } => {
             let (statement, values) = row::moved_issue(id, after.as_ref(), seq, at)?;

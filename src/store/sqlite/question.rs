@@ -115,5 +115,30 @@ pub(super) const EDGE: &str = "SELECT 1 FROM edges WHERE from_id = ?1 AND kind =
 /// The ids from one on, up to another.
 pub(super) const IDS: &str = "SELECT id FROM issues WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3";
 
+/// A page of all issues. The place is bound as values: with a place that is selected, only the first of
+/// its columns would be looked up in the index.
+pub(super) fn ranked(status: bool, after: bool) -> String {
+    let mut sql = String::from("SELECT id FROM issues WHERE ?5 > 0");
+    sql += if status { " AND status = ?1" } else { "" };
+    sql += if after { " AND (priority, created_at, id) > (?2, ?3, ?4)" } else { "" };
+    sql + " ORDER BY priority, created_at, id LIMIT ?5"
+}
+
+/// The issues at or below one.
+pub(super) const BELOW: &str = "WITH RECURSIVE below(id) AS (
+        VALUES (?1) UNION ALL
+        SELECT i.id FROM issues i JOIN below b ON i.parent = b.id)
+    SELECT id FROM below";
+
+/// A page of what a search finds.
+pub(super) fn found(status: bool, after: bool) -> String {
+    let mut sql = String::from(
+        "SELECT i.id FROM search s CROSS JOIN issues i ON i.seq = s.rowid WHERE s.search MATCH ?4",
+    );
+    sql += if status { " AND i.status = ?1" } else { "" };
+    sql += if after { " AND s.rowid < (SELECT seq FROM issues WHERE id = ?2)" } else { "" };
+    sql + " ORDER BY s.rowid DESC LIMIT ?3"
+}
+
 /// The roots of what is on a list.
 pub(super) const ROOTS_OF: &str = "SELECT DISTINCT root FROM frontier WHERE list = ?1";

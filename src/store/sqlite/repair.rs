@@ -15,7 +15,7 @@ use super::mark::{self, Mark};
 use super::open::{self, Access, Options};
 use super::place::Place;
 use super::replay::{difference, replay};
-use super::{derived, load, persist, row};
+use super::{derived, load, persist, row, search};
 use crate::store::StoreError;
 
 /// What to make again.
@@ -71,6 +71,7 @@ fn rebuild(conn: &Connection) -> Result<Head, Stopped> {
     for table in [&row::FRONTIER, &row::STANDING].into_iter().chain(row::PROJECTED) {
         tx.execute(&format!("DELETE FROM {}", table.name), ())?;
     }
+    search::empty(&tx)?;
     tx.execute_batch("REINDEX")?;
     let damaged = |what: String| Stopped::from(StoreError::Damaged { what });
     let made = replay(&tx, |event| persist::project(&tx, event))?.map_err(|b| damaged(b.describe()))?;

@@ -78,6 +78,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         step: None,
         fingerprint: "521ef0a812a3734e8d93cf3e1f7c4d8232c398c1956aabcd64170f6e3e75e4ee",
     },
+    Migration {
+        sql: include_str!("../../../migrations/0011_search.sql"),
+        step: None,
+        fingerprint: "9cc8102938cb91ae5e5f3f7cfd36944880ac897033e1ada724bfa55409991d06",
+    },
 ];
 
 /// The schema of this program.

@@ -2,11 +2,27 @@
 //! log, and then something behind that can fail, such as the sync. It may also happen later: what lies
 //! whole in the log is taken for committed by whoever opens the store after a crash.
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use super::chain::Head;
 use super::fault::Stopped;
 use super::{load, schema};
+use crate::store::StoreError;
+
+/// Commits what ends with the event `due`. An error means that it did not happen and will not; but for
+/// [`StoreError::Unsettled`], which means that there is no telling.
+pub(super) fn commit(conn: &Connection, tx: Transaction<'_>, due: Head) -> Result<(), Stopped> {
+    let Err(source) = tx.commit() else { return Ok(()) };
+    // What a constraint stopped at the last moment was not written at all.
+    if source.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) {
+        return Err(source.into());
+    }
+    match settle(conn, due) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(source.into()),
+        Err(_) => Err(StoreError::Unsettled { seq: due.seq, source }.into()),
+    }
+}
 
 /// Finds out whether the commit that ends with this event happened, and sees to it that the answer
 /// stays true. An error means that there is no telling now.

@@ -8,12 +8,14 @@ use rusqlite::{Connection, Params, Row, params, params_from_iter};
 
 use super::fault::Stopped;
 use super::table::Table;
-use super::{load, question, row};
+use super::{load, question, row, search};
 use crate::model::document::Documents;
 use crate::model::frontier::List;
 use crate::model::graph::{Edge, EdgeKind};
 use crate::model::id::IssueId;
+use crate::model::issue::Issue;
 use crate::model::record::{Ask, Heartbeat, HeartbeatId, Notice, NoticeId, PlanRecord, Round, Scope};
+use crate::model::search::{Page, Query};
 use crate::model::source::{End, Outbox, Part, Place, Source, Stored};
 use crate::store::StoreError;
 
@@ -73,6 +75,11 @@ impl Rows {
     }
 }
 
+/// So many, for LIMIT.
+fn limit(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
+}
+
 /// Issues for a question about many.
 fn array(ids: &[IssueId]) -> String {
     let words: Vec<&str> = ids.iter().map(IssueId::as_str).collect();
@@ -116,9 +123,8 @@ impl Source for Rows {
     }
 
     fn starting_with(&self, prefix: &str, limit: usize) -> Vec<IssueId> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let behind = format!("{prefix}{}", char::MAX);
-        self.some(question::IDS, (prefix, behind, limit), |r| row::id_from(r, &row::ISSUES))
+        self.some(question::IDS, (prefix, behind, self::limit(limit)), |r| row::id_from(r, &row::ISSUES))
     }
 
     fn listed(&self, list: List, part: &Part<'_>) -> Vec<Place> {
@@ -132,9 +138,34 @@ impl Source for Rows {
             after.map(|after| after.created_at),
             after.map(|after| after.id.as_str()),
             part.due_by,
-            i64::try_from(part.limit).unwrap_or(i64::MAX),
+            limit(part.limit),
         ];
         self.some(&sql, params, row::place_from)
+    }
+
+    fn ranked(&self, page: &Page<'_>) -> Vec<IssueId> {
+        let after = page.after.and_then(|id| self.issue(id)).map(|stored| stored.issue);
+        let sql = question::ranked(page.status.is_some(), after.is_some());
+        let rank = after.as_ref().map(Issue::rank);
+        let params = params![
+            page.status,
+            rank.map(|(priority, ..)| priority.get()),
+            rank.map(|(_, created_at, _)| created_at),
+            rank.map(|(.., id)| id.as_str()),
+            limit(page.limit),
+        ];
+        self.some(&sql, params, |r| row::id_from(r, &row::ISSUES))
+    }
+
+    fn below(&self, id: &IssueId) -> Vec<IssueId> {
+        self.some(question::BELOW, (id.as_str(),), |r| row::id_from(r, &row::ISSUES))
+    }
+
+    fn found(&self, query: &Query, page: &Page<'_>) -> Vec<IssueId> {
+        let sql = question::found(page.status.is_some(), page.after.is_some());
+        let after = page.after.map(IssueId::as_str);
+        let params = params![page.status, after, limit(page.limit), search::matching(query)];
+        self.some(&sql, params, |r| row::id_from(r, &row::ISSUES))
     }
 
     fn roots_of(&self, list: List) -> Vec<IssueId> {

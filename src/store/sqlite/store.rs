@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
-use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::chain::Head;
 use super::fault::Stopped;
@@ -126,16 +126,8 @@ fn write(
         head = Head { seq: event.seq, hash: persist::event(&tx, event, head.hash)? };
     }
     derived::write(&tx, &snapshot, &changed)?;
-    match tx.commit().map_err(|source| (source.sqlite_error_code(), source)) {
-        Ok(()) => Ok((head.seq, Some(head))),
-        // What a constraint stopped at the last moment was not written at all.
-        Err((Some(ErrorCode::ConstraintViolation), source)) => Err(source.into()),
-        Err((_, source)) => match settle::settle(conn, head) {
-            Ok(true) => Ok((head.seq, Some(head))),
-            Ok(false) => Err(source.into()),
-            Err(_) => Err(StoreError::Unsettled { seq: head.seq, source }.into()),
-        },
-    }
+    settle::commit(conn, tx, head)?;
+    Ok((head.seq, Some(head)))
 }
 
 impl Store for Sqlite {

@@ -100,7 +100,7 @@ impl Stage {
 
     fn ready(&self, role: Option<Role>) -> String {
         let filter = Filter { role, ..Filter::default() };
-        issues::ready(&self.session, &filter).unwrap().remove(0).issue.id
+        issues::ready(&self.session, &filter).unwrap().rows.remove(0).issue.id
     }
 
     pub fn tick(&mut self) {
