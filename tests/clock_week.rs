@@ -8,6 +8,8 @@
 mod reminded;
 #[path = "clock_week/told.rs"]
 mod told;
+#[path = "clock_week/waiting.rs"]
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 
