@@ -13,6 +13,7 @@ use roundgate::engine::{Decision, Forge, compile, decide};
 use roundgate::interop::beads;
 use roundgate::model::apply::{Author, apply};
 use roundgate::model::change::Event;
+use roundgate::model::duty::AskPolicy;
 use roundgate::model::graph::Ix;
 use roundgate::model::id::{Actor, IssueId};
 use roundgate::model::readiness::ready_issues;
@@ -116,7 +117,7 @@ fn carry_out(snapshot: &mut Snapshot, decision: &Decision, defaults: &Bounds, au
         given += 1;
         format!("rg-new{given}").parse().expect("an id")
     };
-    let mut forge = Forge { now: author.at, defaults, next_id: &mut next_id };
+    let mut forge = Forge { now: author.at, defaults, asks: &AskPolicy::default(), next_id: &mut next_id };
     let primitives = compile(snapshot, transition, &mut forge).expect("what was decided on is there");
     for primitive in &primitives {
         apply(snapshot, primitive, author).expect("the snapshot allows it");

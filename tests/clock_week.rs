@@ -4,8 +4,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
+#[path = "clock_week/reminded.rs"]
+mod reminded;
 #[path = "clock_week/told.rs"]
 mod told;
+#[path = "clock_week/waiting.rs"]
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use roundgate::app::ambient::{Clock, Ids};
 use roundgate::app::config::{Config, Notify};
+use roundgate::app::due::Due;
 use roundgate::app::notify::{self, Delivery, Packet, Sent, send_due};
 use roundgate::app::operation::{Ongoing, Request};
 use roundgate::app::{AppError, Session, asks, issues};
@@ -426,7 +427,7 @@ fn reminders_a_due_time_a_timeout_and_a_question_that_went_away_are_told_once_ea
         |title: &str| NewIssue { title: title.to_owned(), tags: tags.clone(), ..NewIssue::default() };
     let id = issues::create(&mut session, question("Which region?"), Some(&root)).unwrap().value.id;
     let wish = asks::AssignWish {
-        due: Some(Some(HOUR)),
+        due: Some(Some(Due::In(HOUR))),
         remind: Some(Some(2 * HOUR)),
         timeout: Some(Some((6 * HOUR, "skip".to_owned()))),
         ..asks::AssignWish::default()
@@ -463,7 +464,7 @@ fn a_second_due_time_is_told_of_with_a_number_of_its_own() {
     let mut got = Vec::new();
     for day in 0..2 {
         at(&mut session, START + day * 24 * HOUR);
-        let wish = asks::AssignWish { due: Some(Some(HOUR)), ..asks::AssignWish::default() };
+        let wish = asks::AssignWish { due: Some(Some(Due::In(HOUR))), ..asks::AssignWish::default() };
         asks::assign(&mut session, &id, wish).unwrap();
         at(&mut session, START + day * 24 * HOUR + HOUR);
         roundgate::app::tick::tick(&mut session, &id, false).unwrap();

@@ -238,6 +238,35 @@ fn what_the_plan_says_again_leaves_what_was_changed_by_hand_before_and_after_the
 }
 
 #[test]
+fn a_plan_says_what_becomes_of_the_asks_in_its_goals_and_leaves_alone_what_it_does_not_say() {
+    let with = |defaults: &str| {
+        PLAN.replace("[workers.attempt]", &format!("[defaults]\n{defaults}\n[workers.attempt]"))
+    };
+    let duties =
+        "ask_assignee = \"hugh\"\nask_remind = \"1d\"\nask_timeout = \"7d\"\nask_default = \"accept\"";
+    let desk = planned(Desk::new(), PLAN);
+    let lexer = id(&applied(&desk), "lexer");
+    let asks = || desk.say(&format!("issues get {lexer} --json")).json()["policy"]["ask"].clone();
+    assert_eq!(asks(), Value::Null);
+    desk.say(&format!("issues update {lexer} --ask-due 2d --ask-assignee ann")).exit(0);
+    desk.write("plan.toml", with(duties));
+    assert_eq!(applied(&desk)["updated"], json!(["lexer", "tree"]));
+    let day = 86_400_000;
+    let timeout = json!({ "after": 7 * day, "choice": "accept" });
+    assert_eq!(asks(), json!({ "assignee": "hugh", "due": 2 * day, "remind": day, "timeout": timeout }));
+    assert_eq!(applied(&desk)["changed"], false);
+    // Once its rounds have opened the plan may not change it, and a human still may.
+    desk.say(&format!("rounds open {lexer}")).exit(0);
+    desk.write("plan.toml", with(&duties.replace("1d", "2d")));
+    refused(&desk, 5, "plan apply plan.toml").tells(&["has opened its rounds"]);
+    desk.say(&format!("issues update {lexer} --ask-remind 2d")).exit(0);
+    assert_eq!(applied(&desk)["updated"], json!(["tree"]));
+    desk.write("plan.toml", with(&duties.replace("accept", "retry")));
+    refused(&desk, 2, "plan apply plan.toml")
+        .tells(&["field ask_default: \"retry\" is never chosen by itself"]);
+}
+
+#[test]
 fn a_preview_waits_for_no_writer() {
     let desk = planned(Desk::new(), PLAN);
     let writer = rusqlite::Connection::open(desk.path(".roundgate/roundgate.db")).unwrap();

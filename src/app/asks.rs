@@ -1,5 +1,6 @@
 //! The inbox: what humans are asked, and what they answer.
 
+use super::due::Due;
 use super::session::resolve;
 use super::view::AskView;
 use super::{AppError, Changed, Session, Work};
@@ -87,8 +88,8 @@ pub fn show_open(session: &Session, text: &str) -> Result<AskView, AppError> {
 pub struct AssignWish {
     /// Who.
     pub to: Option<Option<Actor>>,
-    /// How long there is from now, in milliseconds.
-    pub due: Option<Option<Millis>>,
+    /// When it is due.
+    pub due: Option<Option<Due>>,
     /// The time between two reminders, in milliseconds.
     pub remind: Option<Option<Millis>>,
     /// After how long nobody's answer is which choice.
@@ -98,13 +99,13 @@ pub struct AssignWish {
 /// Says who is to answer an ask, and by when.
 ///
 /// # Errors
-/// What [`assign::assign`] refuses.
+/// What [`assign::assign`] refuses, and a due time that is none or over.
 pub fn assign(session: &mut Session, text: &str, wish: AssignWish) -> Result<Changed<AskView>, AppError> {
     session.change("asks assign", |work| {
         let (id, now) = (resolve(&work.snapshot, text)?, work.now);
         let assignment = Assignment {
             to: wish.to,
-            due_at: wish.due.map(|due| due.map(|due| now.saturating_add(due))),
+            due_at: wish.due.map(|due| due.map(|due| due.at(now)).transpose()).transpose()?,
             remind_every: wish.remind,
             default: wish.timeout.map(|timeout| {
                 timeout.map(|(after, choice)| Fallback { at: now.saturating_add(after), choice, since: now })

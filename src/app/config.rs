@@ -1,5 +1,6 @@
 //! The configuration: `config.toml` beside the database. Every key has a default, a unit and a range.
 
+mod asks;
 mod notify;
 
 use std::fs;
@@ -10,6 +11,7 @@ use toml_edit::{DocumentMut, Item, TableLike, Value};
 
 use super::AppError;
 use crate::interop::duration::parse_duration;
+use crate::model::duty::AskPolicy;
 use crate::model::issue::Millis;
 use crate::model::quote::quoted;
 use crate::model::record::Bounds;
@@ -25,6 +27,8 @@ pub const FILE: &str = "config.toml";
 pub struct Config {
     /// The bounds of scopes that set none.
     pub bounds: Bounds,
+    /// What is wanted of asks where no issue says.
+    pub asks: AskPolicy,
     /// How long a claim by hand lasts, in milliseconds.
     pub lease: Millis,
     /// How long a runner's claim lasts between two renewals, in milliseconds.
@@ -41,6 +45,7 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             bounds: Bounds::default(),
+            asks: AskPolicy::default(),
             lease: 60 * 60 * 1000,
             runner_lease: 5 * 60 * 1000,
             output_cap: 4 << 20,
@@ -63,11 +68,16 @@ pub struct Entry {
     pub about: &'static str,
 }
 
-const KEYS: [(&str, &str); 12] = [
+const KEYS: [(&str, &str); 17] = [
     ("max_review_rounds", "rounds of a scope before a human is asked (1 to 100)"),
     ("no_progress", "equal failures in a row before a human is asked early (0 is off, to 100)"),
     ("step_retries", "lost or failed steps tried again before a human is asked (0 to 100)"),
     ("allow_self_review", "whether who worked on an attempt may judge it (true or false)"),
+    ("ask_assignee", "who is to answer asks; anybody may (an actor, or nothing)"),
+    ("ask_due", "how long there is for an answer (a duration such as 2d; 0 is for ever)"),
+    ("ask_remind", "the time between two reminders of an ask (a duration such as 1d; 0 is none)"),
+    ("ask_timeout", "after how long nobody's answer is ask_default (a duration such as 7d; 0 is never)"),
+    ("ask_default", "what nobody's answer is (stop-and-handoff, accept, abandon, skip, or nothing)"),
     ("lease", "how long a claim by hand lasts (a duration such as 1h)"),
     ("runner_lease", "how long a runner's claim lasts unless renewed (a duration such as 5m)"),
     ("output_cap", "how much a worker may print on stdout (bytes, 1024 to 1073741824)"),
@@ -94,7 +104,9 @@ pub fn file(folder: &Path) -> PathBuf {
 /// # Errors
 /// When the file cannot be read, is not TOML, or has a key or value that is not known.
 pub fn load(folder: &Path) -> Result<Config, AppError> {
-    configured(folder, &document(folder)?, None)
+    let config = configured(folder, &document(folder)?, None)?;
+    asks::check(&config.asks).map_err(|problem| AppError::Config { file: file(folder), problem })?;
+    Ok(config)
 }
 
 /// What a document says of every key but one.
@@ -157,8 +169,14 @@ pub fn set(folder: &Path, key: &str, text: &str) -> Result<bool, AppError> {
     // The value that goes may be what is wrong.
     let mut config = configured(folder, &document, Some(key))?;
     put(&mut config, key, text).map_err(AppError::Usage)?;
+    // What is wrong together may be so by what is set, or was before.
+    asks::check(&config.asks).map_err(|problem| match asks::get(&config.asks, key) {
+        Some(_) => AppError::Usage(problem),
+        None => AppError::Config { file: file(folder), problem },
+    })?;
     let before = document.to_string();
     let mut wanted = match (text.parse::<i64>(), text.parse::<bool>()) {
+        _ if key == asks::ASSIGNEE => Value::from(text),
         (Ok(number), _) => Value::from(number),
         (_, Ok(truth)) => Value::from(truth),
         _ => notify::vector(text).filter(|_| key == notify::COMMAND).unwrap_or_else(|| Value::from(text)),
@@ -202,7 +220,7 @@ pub fn get(config: &Config, key: &str) -> Option<String> {
         "runner_lease" => duration(config.runner_lease),
         "output_cap" => config.output_cap.to_string(),
         "synchronous" => config.synchronous.as_str().to_owned(),
-        _ => return notify::get(&config.notify, key),
+        _ => return asks::get(&config.asks, key).or_else(|| notify::get(&config.notify, key)),
     })
 }
 
@@ -229,6 +247,7 @@ fn put(config: &mut Config, key: &str, text: &str) -> Result<(), String> {
                 .find(|known| known.as_str() == text)
                 .ok_or_else(|| format!("{key} is full or normal, not {}", quoted(text)))?;
         }
+        _ if asks::put(&mut config.asks, key, text)? => {}
         _ if notify::put(&mut config.notify, key, text)? => {}
         _ => {
             let known: Vec<&str> = keys().collect();

@@ -50,9 +50,12 @@ fn drawn(graph: &Graph, root: Ix) -> Vec<Ix> {
     all
 }
 
-fn label(graph: &Graph, ix: Ix) -> (String, &'static str) {
+fn label(graph: &Graph, ix: Ix) -> (String, String) {
     let issue = graph.issue(ix);
-    let state = issue.state.outcome().map_or(issue.state.status(), |outcome| outcome.as_str());
+    let mut state = issue.state.outcome().map_or(issue.state.status(), |outcome| outcome.as_str()).to_owned();
+    if issue.pause.is_some() {
+        state.push_str(", paused");
+    }
     let mut title: String = issue.title.chars().filter(|c| !c.is_control()).collect();
     if let Some((cut, _)) = title.char_indices().nth(LABEL_CHARS) {
         title.truncate(cut);

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::Config;
+use super::due::Due;
 pub use super::pages::{Filter, Paged, history, list, log, log_after, ready, search};
 use super::session::{Work, resolve};
 use super::view::IssueView;
@@ -38,11 +39,26 @@ pub fn create(
     new: NewIssue,
     parent: Option<&str>,
 ) -> Result<Changed<IssueView>, AppError> {
+    create_due(session, new, parent, None)
+}
+
+/// The same, for an ask that is due at a time of its own.
+///
+/// # Errors
+/// As [`create`], and a due time that is none or over.
+pub fn create_due(
+    session: &mut Session,
+    new: NewIssue,
+    parent: Option<&str>,
+    due: Option<&Due>,
+) -> Result<Changed<IssueView>, AppError> {
     session.change("issues create", |work| {
         let parent = parent.map(|text| resolve(&work.snapshot, text)).transpose()?;
         let id = work.new_id();
         let now = work.now;
-        let primitives = create::create(&work.snapshot, &id, NewIssue { parent, ..new }, now)?;
+        let due_at = due.map(|due| due.at(now)).transpose()?;
+        let new = NewIssue { parent, due_at, configured: work.asks.clone(), ..new };
+        let primitives = create::create(&work.snapshot, &id, new, now)?;
         work.apply(&primitives)?;
         shown(work, &id)
     })

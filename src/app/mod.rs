@@ -8,6 +8,7 @@ pub mod beside;
 pub mod compact;
 pub mod config;
 pub mod doctor;
+pub mod due;
 mod error;
 pub mod explain;
 pub mod forum;

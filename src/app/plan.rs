@@ -12,6 +12,7 @@ use super::{AppError, Changed, Session, Work};
 use crate::interop::plan_file::{PlanFile, PlanGoal, parse};
 use crate::model::act::create::{self, NewIssue};
 use crate::model::act::update::{self, Update};
+use crate::model::duty::AskPolicy;
 use crate::model::gate;
 use crate::model::graph::EdgeKind;
 use crate::model::id::IssueId;
@@ -285,6 +286,8 @@ fn new_goal(
         work: work_of(goal),
         key: Some(goal.key.clone()),
         choices: Vec::new(),
+        due_at: None,
+        configured: AskPolicy::default(),
     };
     let primitives = create::create(&work.snapshot, &id, new, work.now)?;
     work.apply(&primitives)?;
@@ -301,9 +304,9 @@ fn existing(
     conflicts: &mut Vec<String>,
 ) -> Result<(), AppError> {
     let issue = work.snapshot.graph().get(id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
-    // A plan says nothing of what was posted: a bound set that way stays.
+    // A plan says nothing of what was posted: a bound set that way stays. So does what it does not say of asks.
     let posted = issue.policy.max_review_rounds_posted;
-    let ask = issue.policy.ask.clone();
+    let ask = goal.policy.ask.clone().or(&issue.policy.ask);
     let policy = Policy { max_review_rounds_posted: posted, ask, ..goal.policy.clone() };
     let same = issue.title == goal.title
         && issue.body == goal.body

@@ -15,6 +15,7 @@ use crate::engine::{Forge, Transition, compile, decide, pass, status};
 use crate::model::act::notice;
 use crate::model::apply::{Author, apply_all};
 use crate::model::change::{Change, Event};
+use crate::model::duty::AskPolicy;
 use crate::model::id::{Actor, IssueId};
 use crate::model::issue::Millis;
 use crate::model::primitive::Primitive;
@@ -59,6 +60,8 @@ pub struct Work {
     base: Revision,
     cause: String,
     notifies: bool,
+    /// What is wanted of an ask where no issue says.
+    pub asks: AskPolicy,
     tick: bool,
     pass: Option<(IssueId, Transition)>,
     events: Vec<Event>,
@@ -71,6 +74,7 @@ struct Beginning {
     ids: Ids,
     cause: String,
     notifies: bool,
+    asks: AskPolicy,
 }
 
 impl Beginning {
@@ -85,6 +89,7 @@ impl Beginning {
             base,
             cause: self.cause.clone(),
             notifies: self.notifies,
+            asks: self.asks.clone(),
             tick: false,
             pass: None,
             events: Vec::new(),
@@ -132,9 +137,9 @@ impl Work {
         transition: &Transition,
         defaults: &Bounds,
     ) -> Result<Vec<Primitive>, AppError> {
-        let Work { snapshot, ids, now, .. } = self;
+        let Work { snapshot, ids, now, asks, .. } = self;
         let mut next_id = || ids.next(snapshot);
-        let mut forge = Forge { now: *now, defaults, next_id: &mut next_id };
+        let mut forge = Forge { now: *now, defaults, asks, next_id: &mut next_id };
         compile(snapshot, transition, &mut forge).ok_or_else(|| AppError::Broken {
             transition: transition.kind().to_owned(),
             why: "what it was decided on is not there".to_owned(),
@@ -280,6 +285,7 @@ impl Session {
             ids: self.ids.clone(),
             cause: cause.to_owned(),
             notifies: self.config.notify.configured(),
+            asks: self.config.asks.clone(),
         }
     }
 

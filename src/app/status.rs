@@ -14,8 +14,9 @@ use super::{AppError, Session};
 use crate::engine::{decide, review_gated, roots_to_move};
 use crate::model::frontier::List;
 use crate::model::graph::Ix;
-use crate::model::issue::State;
+use crate::model::issue::{Millis, State};
 use crate::model::readiness::ready_issues;
+use crate::model::record::Halt;
 use crate::model::snapshot::Snapshot;
 
 /// A scope, in a line.
@@ -44,6 +45,17 @@ pub struct HeldLine {
     pub expires_at: i64,
 }
 
+/// A heartbeat that reached its ceiling.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HaltedLine {
+    /// The heartbeat.
+    pub heartbeat: String,
+    /// What ended it, in words.
+    pub note: String,
+    /// When, in epoch milliseconds.
+    pub at: Millis,
+}
+
 /// A root.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RootStatus {
@@ -67,6 +79,9 @@ pub struct RootStatus {
     pub next: String,
     /// Its scopes.
     pub scopes: Vec<ScopeLine>,
+    /// The heartbeats that reached their ceiling, and beat no more until somebody enables them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub halted: Vec<HaltedLine>,
     /// What is paused.
     pub paused: Vec<PauseView>,
     /// What is held.
@@ -161,10 +176,21 @@ fn of(session: &Session, snapshot: &Snapshot, root: Ix) -> RootStatus {
         ready: ready_issues(snapshot, Some(root)).len(),
         next: next(&decision),
         scopes: scopes.map(|&ix| scope_line(session, snapshot, ix)).collect(),
+        halted: halted(snapshot, root),
         paused: PauseView::within(snapshot, Some(root)),
         held: held.collect(),
         asks: asks::found(snapshot, Some(id), false),
     }
+}
+
+/// What no longer ticks a root although it goes on.
+fn halted(snapshot: &Snapshot, root: Ix) -> Vec<HaltedLine> {
+    let of = snapshot.heartbeats_of(snapshot.graph().id(root)).into_iter();
+    let ended = of.filter_map(|heartbeat| Some((heartbeat, heartbeat.halted.as_ref()?)));
+    let lines = ended.filter(|(_, halted)| halted.why == Halt::Ceiling).map(|(heartbeat, halted)| {
+        HaltedLine { heartbeat: heartbeat.id.to_string(), note: halted.note.clone(), at: halted.at }
+    });
+    lines.collect()
 }
 
 fn scope_line(session: &Session, snapshot: &Snapshot, ix: Ix) -> ScopeLine {

@@ -190,7 +190,8 @@ fn preview(
     };
     let mut ids = session.ids.stream(0);
     let mut next_id = || ids.next(snapshot);
-    let mut forge = crate::engine::Forge { now, defaults, next_id: &mut next_id };
+    let asks = &session.config.asks;
+    let mut forge = crate::engine::Forge { now, defaults, asks, next_id: &mut next_id };
     let primitives = crate::engine::compile(snapshot, transition, &mut forge)
         .ok_or_else(|| broken(transition, "what it was decided on is not there"))?;
     Ok(report(snapshot, ix, decision, Some((&primitives, false)), now, defaults))

@@ -128,6 +128,8 @@ pub struct Move {
     pub event: Event,
     /// How many events there were.
     pub events: usize,
+    /// The title of what the tick said of itself, where it was one.
+    pub pass: Option<String>,
 }
 
 /// All of it, as of one revision.
@@ -329,9 +331,16 @@ fn moves(snapshot: &Snapshot, events: Vec<Event>, root: Option<&IssueId>) -> Fir
     let groups: Vec<&[Event]> = events.chunk_by(together).rev().filter(|group| wanted(group)).collect();
     let told = groups.iter().take(MOST).filter_map(|group| {
         let event = group.iter().max_by_key(|event| (tells(&event.change), event.seq))?.clone();
-        Some(Move { event, events: group.len() })
+        Some(Move { event, events: group.len(), pass: group.iter().find_map(pass_title) })
     });
     First { lines: told.collect(), more: before || groups.len() > MOST }
+}
+
+/// The title of an ORCH_PASS post of a tick. What others post is not taken for one.
+fn pass_title(event: &Event) -> Option<String> {
+    let Change::Posted { post } = &event.change else { return None };
+    let title = post.body.lines().next()?.strip_prefix("ORCH_PASS: ")?;
+    event.tick.map(|_| title.to_owned())
 }
 
 /// The issue that a change is about, also where a post is about it.

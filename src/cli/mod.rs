@@ -8,6 +8,7 @@ mod context;
 mod cron;
 mod doctor;
 mod doors;
+mod due;
 mod forum;
 mod graph;
 mod heartbeats;

@@ -75,7 +75,8 @@ pub struct WithdrawArgs {
 pub fn run(context: &Context, command: RoundsCommand) -> Result<u8, AppError> {
     match command {
         RoundsCommand::Open(args) => {
-            let done = rounds::open(&mut context.session_to_write()?, &args.scope, args.policy.policy())?;
+            let policy = args.policy.policy()?;
+            let done = rounds::open(&mut context.session_to_write()?, &args.scope, policy)?;
             if context.json() {
                 context.print_changed(&done.value, done.changed)?;
                 return Ok(0);

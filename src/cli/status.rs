@@ -73,6 +73,10 @@ fn print(context: &Context, root: &RootStatus) {
             line(&scope.title)
         ));
     }
+    for halted in &root.halted {
+        let at = moment(halted.at);
+        context.line(&format!("  heartbeat {} stopped at {at}: {}", halted.heartbeat, line(&halted.note)));
+    }
     root.paused.iter().for_each(|pause| context.line(&format!("  {}", paused_line(pause))));
     for held in &root.held {
         context.line(&format!(

@@ -58,7 +58,7 @@ fn node(forge: &mut Forge<'_>, title: String, body: String, priority: Priority) 
 
 /// The ask with what the issues at and above the one it is about want of their asks.
 fn assigned(snapshot: &Snapshot, about: Option<Ix>, ask: Ask, forge: &Forge<'_>) -> Ask {
-    let duty = assign::duty(&assign::wanted(snapshot, about), &ask, forge.now);
+    let duty = assign::duty(&assign::wanted(snapshot, about, forge.asks), &ask, forge.now);
     Ask { duty, ..ask }
 }
 

@@ -86,6 +86,18 @@ pub fn parse_duration(text: &str) -> Result<Millis, DurationError> {
     }
 }
 
+/// Reads the time between two things, of which 0 is none.
+///
+/// # Errors
+/// As [`parse_duration`].
+pub fn parse_interval(text: &str) -> Result<Millis, DurationError> {
+    match parse_duration(text) {
+        Err(DurationError::Zero) => Ok(0),
+        Err(_) if text == "0" => Ok(0),
+        other => other,
+    }
+}
+
 /// Splits off the longest beginning whose characters all fit.
 fn split_where(text: &str, fits: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(|c| !fits(c)).unwrap_or(text.len()))
@@ -141,6 +153,13 @@ mod tests {
         ] {
             assert_eq!(parse_duration(text).unwrap_err().to_string(), message, "{text}");
         }
+    }
+
+    #[test]
+    fn an_interval_may_be_nothing_at_all() {
+        assert_eq!(["0", "0s", "0d0h", "5m"].map(parse_interval), [Ok(0), Ok(0), Ok(0), Ok(300_000)]);
+        assert_eq!(parse_interval("00"), Err(DurationError::NoUnit("00".to_owned())));
+        assert_eq!(parse_interval(""), Err(DurationError::Empty));
     }
 
     proptest! {

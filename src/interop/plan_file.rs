@@ -15,6 +15,7 @@ use complaints::{Complaints, printable};
 use fields::Section;
 
 mod after;
+mod asks;
 mod complaints;
 mod fields;
 mod read;

@@ -10,10 +10,17 @@ use super::issue::Millis;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskTimeout {
-    /// How long after it was asked, in milliseconds.
+    /// How long after it was asked, in milliseconds; 0 is never.
     pub after: Millis,
     /// The choice that is then made.
     pub choice: String,
+}
+
+impl AskTimeout {
+    /// An ask waits for as long as it takes.
+    pub fn never() -> Self {
+        AskTimeout { after: 0, choice: String::new() }
+    }
 }
 
 /// What an issue wants of the asks in it. What is not set, the nearest ancestor that sets it decides.
@@ -23,7 +30,7 @@ pub struct AskPolicy {
     /// Who is to answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignee: Option<Actor>,
-    /// How long there is for an answer, in milliseconds.
+    /// How long there is for an answer, in milliseconds; 0 is for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<Millis>,
     /// The time between two reminders, in milliseconds; 0 is none.

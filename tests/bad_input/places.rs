@@ -114,6 +114,12 @@ fn a_bad_configuration_is_named_with_its_file_and_nothing_is_done() {
         ("max_review_rounds = true\n", "max_review_rounds is a number from 1 to 100, not \"true\""),
         ("max_review_rounds = 0\n", "max_review_rounds is a number from 1 to 100, not \"0\""),
         ("allow_self_review = 1\n", "allow_self_review is true or false, not \"1\""),
+        ("ask_timeout = \"4d\"\n", "ask_timeout wants a choice: set ask_default, too"),
+        (
+            "ask_timeout = \"4d\"\nask_default = \"retry\"\n",
+            "ask_default: \"retry\" is never chosen by itself",
+        ),
+        ("ask_remind = -1\n", "ask_remind is a duration such as 5m: a duration cannot be negative"),
         ("lease = 5\n", "lease is a duration such as 5m"),
         ("[defaults]\nlease = \"5m\"\n", "\"defaults\" is not a key"),
         ("lease = \"5m\"\n\nstep_retries == 2\n", "line 3: "),

@@ -39,6 +39,44 @@ fn an_ask_is_assigned_shown_reminded_of_and_answered_by_nobody() {
 }
 
 #[test]
+fn an_ask_is_due_at_a_moment_or_a_local_time_that_is_still_to_come() {
+    let stage = Stage::new();
+    let ask = stage.id(
+        "issues create 'Which region?' --tag kind:ask --ask-due 2026-03-29T03:30 --tz Europe/Berlin --ask-remind 1h",
+    );
+    let due = |line: &str| stage.json(line)["due_at"].as_i64().unwrap();
+    // The local times from 2 to 3 are left out that day.
+    assert_eq!(due(&format!("asks show {ask}")), 1_774_747_800_000);
+    assert_eq!(stage.json(&format!("asks show {ask}"))["remind_every_ms"], json!(3_600_000));
+    for (when, at) in [
+        ("--due 2026-12-05T09:00:00Z", 1_796_461_200_000),
+        ("--due 2026-12-05T09:00:00+01:00", 1_796_457_600_000),
+        ("--due '2026-12-05 09:00'", 1_796_461_200_000),
+        ("--due 2026-03-29T02:30 --tz Europe/Berlin", 1_774_746_000_000),
+    ] {
+        assert_eq!(due(&format!("asks assign {ask} {when}")), at, "{when}");
+    }
+    for wrong in [
+        // The stage's clock stands at 2026-02-26 01:00.
+        "--due 2026-02-26T01:00:00Z",
+        "--due 2026-02-26T01:30 --tz Europe/Berlin",
+        "--due 2026-12-05",
+        "--due tomorrow",
+        "--due -2d",
+        "--due 2026-12-05T09:00 --tz Middle/Earth",
+        "--due 2d --tz Europe/Berlin",
+        "--tz Europe/Berlin",
+    ] {
+        stage.refused(2, &format!("asks assign {ask} {wrong}"));
+    }
+    stage.refused(2, "issues create X --tag kind:ask --ask-due 2026-02-26T01:00:00Z");
+    stage.refused(2, "issues create X --tag kind:ask --ask-due 2d --tz Europe/Berlin");
+    stage.refused(2, "issues create X --ask-due 2026-12-05T09:00:00Z");
+    stage.refused(2, &format!("rounds open {ask} --ask-due 2026-12-05T09:00:00Z"));
+    assert_snapshot!(stage.transcript());
+}
+
+#[test]
 fn a_scope_says_what_becomes_of_its_asks() {
     let stage = Stage::new();
     let goal = stage.id(
@@ -66,6 +104,53 @@ fn a_scope_says_what_becomes_of_its_asks() {
     stage.refused(5, &format!("issues update {id} --ask-due 1h"));
     stage.ok(&format!("asks assign {id} --to-anybody --no-due --remind 0 --no-timeout"));
     assert_eq!(stage.json(&format!("asks show {id}"))["timeout"], json!(null));
+}
+
+#[test]
+fn the_configuration_says_what_becomes_of_asks_where_no_issue_does() {
+    let stage = Stage::new();
+    stage.refused(2, "config set ask_timeout 4d");
+    stage.refused(2, "config set ask_default open-extra-round");
+    stage.refused(2, "config set ask_assignee 'hugh smith'");
+    for set in ["assignee hugh", "due 2d", "remind 12h", "default stop-and-handoff", "timeout 4d"] {
+        stage.ok(&format!("config set ask_{set}"));
+    }
+    stage.refused(2, "config set ask_default ''");
+    let asked = |more: &str| {
+        let goal = stage.id(&format!(
+            "issues create 'Write the lexer' --tag kind:goal --tag flow:review-gated-v1 --max-review-rounds 1 {more}"
+        ));
+        stage.ok(&format!("tick --root {goal}"));
+        let attempt = stage.ready("attempt");
+        stage.cmd(&format!("issues close {attempt}")).by("worker").ok();
+        let review = stage.ready("review");
+        stage.cmd(&format!("rounds verdict {review} needs_work --note no --tick")).by("reviewer").ok();
+        stage.json(&format!("asks list --root {goal}"))[0].clone()
+    };
+    let ask = asked("");
+    let day = 86_400_000;
+    assert_eq!((&ask["assignee"], &ask["remind_every_ms"]), (&json!("hugh"), &json!(day / 2)));
+    assert_eq!(ask["timeout"]["choice"], "stop-and-handoff");
+    let at = ask["timeout"]["at"].as_i64().unwrap() - 4 * day;
+    assert_eq!(ask["due_at"], json!(at + 2 * day));
+    // What an issue says goes before, and it may want nothing of it.
+    let ask = asked("--ask-assignee ann --ask-due 0 --ask-remind 0 --ask-timeout 0");
+    assert_eq!(
+        (&ask["assignee"], &ask["due_at"], &ask["timeout"]),
+        (&json!("ann"), &json!(null), &json!(null))
+    );
+    assert_eq!(ask["remind_every_ms"], json!(null));
+    // A question by hand is an ask, too; it does not offer the default.
+    let question = stage.id("issues create 'Which region?' --tag kind:ask");
+    let question = stage.json(&format!("asks show {question}"));
+    assert_eq!((&question["assignee"], &question["timeout"]), (&json!("hugh"), &json!(null)));
+    for set in ["timeout 0", "default ''", "assignee ''"] {
+        stage.ok(&format!("config set ask_{set}"));
+    }
+    let ask = asked("");
+    assert_eq!((&ask["assignee"], &ask["timeout"]), (&json!(null), &json!(null)));
+    stage.write(".roundgate/config.toml", "ask_timeout = \"4d\"\n");
+    stage.refused(2, "tick --all");
 }
 
 #[test]

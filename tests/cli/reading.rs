@@ -40,6 +40,12 @@ fn history_log_status_and_graph_tell_the_same_story() {
     stage.show(&format!("graph {}", gated.root));
     stage.show(&format!("graph {} --format mermaid", gated.root));
     stage.show(&format!("rounds show {attempt}"));
+    stage.ok(&format!("pause {} --reason 'no money'", gated.goal));
+    for format in ["dot", "mermaid"] {
+        let drawn = stage.ok(&format!("graph {} --format {format}", gated.root));
+        assert_eq!(drawn.matches(", paused").count(), 1, "{drawn}");
+        assert!(drawn.lines().any(|line| line.contains(&gated.goal) && line.contains("paused")), "{drawn}");
+    }
     assert_snapshot!(stage.transcript());
 }
 

@@ -1,5 +1,6 @@
-//! A week of asks, by people and by ticks, and a notifier that is down for a day of it: every ask is told,
-//! none is lost, and none is told twice but where a sender died in between. With a planted bug that shows.
+//! A week of asks, by people and by ticks, with due times, reminders and time-outs, and a notifier that is down
+//! for a day of it: everything is told, nothing is lost, and nothing is told twice but where a sender died in
+//! between. With planted bugs that show.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,19 +9,20 @@ use std::rc::Rc;
 use fastrand::Rng;
 use roundgate::app::ambient::Clock;
 use roundgate::app::config::{Config, Notify};
-use roundgate::app::heartbeats::{self, Beats, New, When};
+use roundgate::app::heartbeats::{self, Beats, Happened, New, Pass, Seen, When};
 use roundgate::app::notify::{self, Delivery, Packet, send_due};
 use roundgate::app::{AppError, Session, issues};
 use roundgate::model::act::create::NewIssue;
 use roundgate::model::change::{Change, Event};
 use roundgate::model::id::Actor;
-use roundgate::model::issue::{Millis, Outcome};
-use roundgate::model::record::{NoticeEnd, NoticeKind, Overlap, Post};
+use roundgate::model::issue::{Millis, Outcome, Policy};
+use roundgate::model::record::{HeartbeatId, NoticeEnd, Overlap, Post};
 use roundgate::model::snapshot::Snapshot;
 use roundgate::model::source::Outbox;
 use roundgate::store::memory::Memory;
 use roundgate::store::{EventQuery, Extent, PostQuery, Revision, Store, StoreError, Topic};
 
+use crate::reminded::{Followed, Tick, Wish, follow};
 use crate::{DAY, HOUR, MINUTE, SECOND, rates, session};
 
 /// What goes wrong on purpose.
@@ -33,6 +35,8 @@ enum Bug {
     MarkLost,
     /// Some asks are not in the outbox, as if that were written apart and the program died before.
     QueuedApart,
+    /// Some reminders are not written.
+    ReminderLost,
 }
 
 /// What the notifier was told, by the notification's id.
@@ -93,6 +97,7 @@ impl Store for Planted {
                         }
                     }
                     Change::NoticeEnded { .. } if bug == Bug::MarkLost && strikes => return None,
+                    Change::AskReminded { .. } if bug == Bug::ReminderLost && strikes => return None,
                     _ => {}
                 }
             }
@@ -120,6 +125,11 @@ impl Store for Planted {
 struct Week {
     session: Session,
     roots: Vec<String>,
+    /// What ticks each of them.
+    beats: Vec<HeartbeatId>,
+    /// The root of each issue that is an ask or comes to one, and what is wished for it.
+    wishes: BTreeMap<String, (String, Wish)>,
+    ticks: Vec<Tick>,
     rng: Rng,
     start: Millis,
     /// What the next transactions are to fail at.
@@ -140,7 +150,7 @@ impl Week {
         let notify = Notify { command: vec!["notifier".to_owned()], ..Notify::default() };
         let config = Config { notify, ..Config::default() };
         let mut session = Session { store: Box::new(store), config, ..session(start) };
-        let mut roots = Vec::new();
+        let (mut roots, mut beats) = (Vec::new(), Vec::new());
         for (n, (kind, when)) in rates().into_iter().enumerate() {
             let tags = ["kind:root", "proto:hierarchical-work-v1"].map(|tag| tag.parse().unwrap());
             let title = format!("Root {n}");
@@ -161,12 +171,28 @@ impl Week {
                 max_ticks: None,
                 overlap: Overlap::Skip,
             };
-            heartbeats::create(&mut session, new).unwrap();
+            beats.push(heartbeats::create(&mut session, new).unwrap().value.id.parse().unwrap());
+            // The root does not come to its end when all questions in it are settled.
+            let new = NewIssue { title: "Go on".to_owned(), ..NewIssue::default() };
+            issues::create(&mut session, new, Some(&root)).unwrap();
             roots.push(root);
         }
         assert_eq!(roots.len(), 10);
         let (died, in_vain) = (BTreeMap::new(), 0);
-        Week { session, roots, rng: Rng::with_seed(seed), start, full, told, died, in_vain }
+        let (wishes, ticks) = (BTreeMap::new(), Vec::new());
+        Week {
+            session,
+            roots,
+            beats,
+            wishes,
+            ticks,
+            rng: Rng::with_seed(seed),
+            start,
+            full,
+            told,
+            died,
+            in_vain,
+        }
     }
 
     fn now(&self) -> Millis {
@@ -191,11 +217,14 @@ impl Week {
         let tags = if asks { vec!["kind:ask", "proto:hierarchical-work-v1"] } else { vec![] };
         let title = format!("At {}", self.now());
         let tags = tags.into_iter().map(|tag| tag.parse().unwrap()).collect();
-        let new = NewIssue { title, tags, ..NewIssue::default() };
+        let wish = Wish::of(self.rng.u8(0..27));
+        let policy = Policy { ask: wish.policy(), ..Policy::default() };
+        let new = NewIssue { title, tags, policy, ..NewIssue::default() };
         self.full.set(self.rng.u8(0..6) == 0);
         let made = issues::create(&mut self.session, new, Some(&root));
         self.full.set(false);
         let Ok(made) = made else { return };
+        self.wishes.insert(made.value.id.clone(), (root, wish));
         if !asks {
             let failed = Some(Outcome::Failure);
             let wish =
@@ -207,8 +236,10 @@ impl Week {
     /// Ticks what is due and sends what is to be told, as the daemon does; says when to do so again.
     fn pass(&mut self, beats: &mut Beats) -> Option<Millis> {
         self.full.set(self.rng.u8(0..40) == 0);
+        let known = beats.seen.clone();
         let pass = beats.pass(&mut self.session).unwrap();
         self.full.set(false);
+        self.note(&known, beats, &pass);
         let (down, mut vain) = (self.down(), 0);
         let (rng, full) = (&mut self.rng, Rc::clone(&self.full));
         let (told, died) = (Rc::clone(&self.told), &mut self.died);
@@ -234,6 +265,40 @@ impl Week {
         [pass.next, again].into_iter().flatten().min()
     }
 
+    /// Notes which roots were ticked, and what came of it.
+    fn note(&mut self, known: &Seen, beats: &Beats, pass: &Pass) {
+        let at = self.now();
+        for (id, root) in self.beats.iter().zip(&self.roots) {
+            if beats.seen.last(id) == known.last(id) {
+                continue;
+            }
+            let happened: Vec<_> = pass.happened.iter().filter(|view| view.heartbeat == *id).collect();
+            // A disk that was full at the moment: nothing came of it, and nothing can be told from it.
+            if happened.iter().any(|view| matches!(view.happened, Happened::Failed { .. })) {
+                continue;
+            }
+            let did = happened.iter().find_map(|view| match &view.happened {
+                Happened::Ticked { tick } => tick.transition.as_ref(),
+                _ => None,
+            });
+            let did = did.map(|transition| (transition.kind.to_string(), transition.issue.clone()));
+            self.ticks.push(Tick { at, root: root.clone(), did });
+        }
+    }
+
+    /// What is left in the outbox is sent.
+    fn send_the_rest(&mut self) {
+        for _ in 0..30 {
+            self.session.clock = Clock::Frozen(self.now() + 10 * MINUTE);
+            let told = Rc::clone(&self.told);
+            send_due(&mut self.session, &mut |packet: &Packet| {
+                *told.borrow_mut().entry(packet.id.clone()).or_default() += 1;
+                Delivery::Delivered
+            })
+            .unwrap();
+        }
+    }
+
     fn go_by(&mut self) {
         let end = self.start + 7 * DAY;
         let mut beats = Beats::default();
@@ -252,22 +317,23 @@ impl Week {
         }
     }
 
+    fn followed(&self) -> Followed {
+        let events = self.session.store.events(&EventQuery::default()).unwrap();
+        follow(&events, &self.ticks, &self.wishes)
+    }
+
     /// What is wrong at the end of the week.
     fn complaints(&self) -> Vec<String> {
-        let told = self.told.borrow();
-        let events = self.session.store.events(&EventQuery::default()).unwrap();
-        let asked: BTreeSet<String> = events
-            .iter()
-            .filter_map(|event| match &event.change {
-                Change::AskOpened { ask } => Some(format!("{}:{}:1", ask.id, NoticeKind::Asked.as_str())),
-                _ => None,
-            })
-            .collect();
-        assert!(asked.len() > 100, "{}", asked.len());
-        let mut found: Vec<String> =
-            asked.iter().filter(|id| !told.contains_key(*id)).map(|id| format!("lost {id}")).collect();
+        let (told, followed) = (self.told.borrow(), self.followed());
+        let wanted: BTreeSet<&String> = followed.told.iter().collect();
+        assert!(followed.told.len() > 300, "{}", followed.told.len());
+        let mut found = followed.complaints;
+        if wanted.len() != followed.told.len() {
+            found.push("two notifications are one".to_owned());
+        }
+        found.extend(wanted.iter().filter(|id| !told.contains_key(**id)).map(|id| format!("lost {id}")));
         for (id, &times) in told.iter() {
-            if !asked.contains(id) {
+            if !wanted.contains(id) {
                 found.push(format!("nobody asked {id}"));
             } else if times != 1 + self.died.get(id).copied().unwrap_or(0) {
                 found.push(format!("told {times} times {id}"));
@@ -280,34 +346,42 @@ impl Week {
 fn week(seed: u64, bug: Bug) -> Week {
     let mut week = Week::new(seed, bug);
     week.go_by();
+    week.send_the_rest();
     week
 }
 
 #[test]
-fn with_a_notifier_that_is_down_for_a_day_every_ask_is_told_once() {
+fn with_a_notifier_that_is_down_for_a_day_everything_is_told_once_and_reminders_are_counted_right() {
     for seed in 1..=2 {
         let week = week(seed, Bug::None);
         assert_eq!(week.complaints(), [""; 0]);
         assert!(week.died.len() > 5, "{:?}", week.died);
-        assert!((100..24 * 12 + 100).contains(&week.in_vain), "{} tries in the day", week.in_vain);
+        // The first four retries of each wait less than the five minutes for which all wait.
+        let events = week.session.store.events(&EventQuery::default()).unwrap();
+        let new = |event: &&Event| matches!(event.change, Change::NoticeSet { before: None, .. });
+        let on_the_day = events.iter().filter(new).filter(|event| (event.at - week.start) / DAY == 2).count();
+        let tries = 100..24 * 12 + 4 * on_the_day;
+        assert!(tries.contains(&week.in_vain), "{} tries in the day, not {tries:?}", week.in_vain);
         assert!(notify::list(&week.session, None).unwrap().is_empty(), "the outbox is empty");
-        let by_ticks = week.session.store.events(&EventQuery::default()).unwrap();
-        let by_ticks = by_ticks.iter().filter(|event| {
-            event.tick.is_some() && matches!(event.change, Change::NoticeSet { before: None, .. })
-        });
+        let by_ticks = events.iter().filter(new).filter(|event| event.tick.is_some());
         assert!(by_ticks.count() > 30, "ticks ask, too");
+        let followed = week.followed();
+        let counts = (followed.reminders, followed.skipped, followed.timeouts);
+        assert!(counts.0 > 150 && counts.1 > 3 && counts.2 > 40, "{counts:?}");
     }
 }
 
 #[test]
 fn each_planted_bug_is_noticed() {
-    for (bug, complaint) in [
-        (Bug::SentBeforeCommit, "nobody asked"),
-        (Bug::SentBeforeCommit, "told 2 times"),
-        (Bug::MarkLost, "told 2 times"),
-        (Bug::QueuedApart, "lost"),
+    for (bug, complaints) in [
+        (Bug::SentBeforeCommit, &["nobody asked", "told 2 times"][..]),
+        (Bug::MarkLost, &["told 2 times"]),
+        (Bug::QueuedApart, &["lost"]),
+        (Bug::ReminderLost, &["no reason for"]),
     ] {
         let found = week(4, bug).complaints();
-        assert!(found.iter().any(|found| found.starts_with(complaint)), "{bug:?}: {found:?}");
+        for complaint in complaints {
+            assert!(found.iter().any(|found| found.starts_with(complaint)), "{bug:?}: {found:?}");
+        }
     }
 }

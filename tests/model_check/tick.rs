@@ -3,6 +3,7 @@
 
 use roundgate::engine::{Cause, Decision, Forge, Transition, compile};
 use roundgate::model::act::close::skip_below;
+use roundgate::model::duty::AskPolicy;
 use roundgate::model::id::{Actor, IssueId};
 use roundgate::model::issue::Outcome;
 use roundgate::model::primitive::Primitive;
@@ -35,7 +36,8 @@ pub fn tick(setup: &Setup, state: &State) -> Came {
     let mut unused = names.into_iter();
     let mut next_id = || unused.next().unwrap_or_else(|| panic!("{wanted:?} makes more than was thought"));
     let defaults = setup.defaults();
-    let mut forge = Forge { now: NOW, defaults: &defaults, next_id: &mut next_id };
+    let mut forge =
+        Forge { now: NOW, defaults: &defaults, asks: &AskPolicy::default(), next_id: &mut next_id };
     let Some(mut primitives) = compile(&state.snapshot, &wanted, &mut forge) else {
         return Came::Broken(format!("{wanted:?} does not compile"));
     };

@@ -9,6 +9,7 @@ mod duties;
 mod edges;
 mod life_cycle;
 mod loopholes;
+mod pause_cost;
 mod pauses;
 mod properties;
 mod relation;

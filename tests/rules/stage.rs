@@ -4,6 +4,7 @@
 use roundgate::engine::{Decision, Forge, Transition, compile, decide};
 use roundgate::model::act::{answer, claim, close, create, edges, open, retry, update, verdict};
 use roundgate::model::apply::{Author, apply};
+use roundgate::model::duty::AskPolicy;
 use roundgate::model::graph::{EdgeKind, Ix};
 use roundgate::model::id::{Actor, IssueId};
 use roundgate::model::issue::{Issue, Millis, Outcome, Policy};
@@ -244,7 +245,8 @@ impl Stage {
             id(&format!("t-{made}"))
         };
         let bounds = Bounds::default();
-        let mut forge = Forge { now: self.now, defaults: &bounds, next_id: &mut next_id };
+        let mut forge =
+            Forge { now: self.now, defaults: &bounds, asks: &AskPolicy::default(), next_id: &mut next_id };
         let primitives = compile(&self.snapshot, transition, &mut forge).unwrap();
         self.made = made;
         self.act(Ok(primitives)).unwrap();

@@ -1,6 +1,7 @@
 //! Readable ids for what the engine makes: an attempt of G is `G.attempt_1`, and not a random text.
 
 use roundgate::engine::{Forge, Transition, compile as compile_with};
+use roundgate::model::duty::AskPolicy;
 use roundgate::model::id::IssueId;
 use roundgate::model::issue::Millis;
 use roundgate::model::primitive::Primitive;
@@ -23,7 +24,7 @@ pub fn compile(
             given += 1;
             names.get(given - 1).cloned().unwrap_or_else(|| placeholder(given))
         };
-        let mut forge = Forge { now, defaults, next_id: &mut next_id };
+        let mut forge = Forge { now, defaults, asks: &AskPolicy::default(), next_id: &mut next_id };
         let primitives = compile_with(snapshot, transition, &mut forge);
         primitives.map(|primitives| (primitives, given)).ok_or(format!("{transition:?} did not compile"))
     };

@@ -13,7 +13,7 @@ use roundgate::model::act::assign::BY_TIMEOUT;
 use roundgate::model::act::{create, edges};
 use roundgate::model::apply::{Author, apply};
 use roundgate::model::change::Change;
-use roundgate::model::duty::AskTimeout;
+use roundgate::model::duty::{AskPolicy, AskTimeout};
 use roundgate::model::graph::{Edge, EdgeKind, Ix};
 use roundgate::model::id::{Actor, IssueId};
 use roundgate::model::issue::{Millis, Outcome, Policy, Priority};
@@ -246,7 +246,12 @@ impl World {
             ids += 1;
             format!("rg-{ids:03}").parse().unwrap()
         };
-        let mut forge = Forge { now: self.now, defaults: &self.defaults, next_id: &mut next_id };
+        let mut forge = Forge {
+            now: self.now,
+            defaults: &self.defaults,
+            asks: &AskPolicy::default(),
+            next_id: &mut next_id,
+        };
         let mut primitives = compile(&self.snapshot, &transition, &mut forge).ok_or("did not compile")?;
         self.ids = ids;
         self.spoil(&transition, &mut primitives);

@@ -1,6 +1,7 @@
 //! Heartbeats and cron entries: made, listed, changed, enabled, disabled, triggered, deleted.
 
 use super::view::{HeartbeatView, TriggeredView};
+use crate::app::due::ahead;
 use crate::app::session::{Work, resolve_root};
 use crate::app::{AppError, Changed, Session, tick};
 use crate::model::act::heartbeat as act;
@@ -90,13 +91,7 @@ fn rhythm(when: When, before: Option<&Rhythm>, now: Millis) -> Result<Rhythm, Ap
     Ok(match when {
         When::Every(0) => Rhythm::Triggered,
         When::Every(interval) => Rhythm::Every { interval },
-        When::At { text, zone } => {
-            let at = schedule::moment(&text, zone.as_deref().unwrap_or("UTC"))?;
-            if at <= now {
-                return Err(ScheduleError::Over(text).into());
-            }
-            Rhythm::At { at }
-        }
+        When::At { text, zone } => Rhythm::At { at: ahead(&text, zone.as_deref(), now)? },
         When::Cron { expr, zone } => {
             Rhythm::Cron { expr: expr.trim().to_owned(), zone: zone.unwrap_or_else(|| kept.to_owned()) }
         }

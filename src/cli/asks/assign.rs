@@ -6,6 +6,7 @@ use super::print_changed;
 use crate::app::AppError;
 use crate::app::asks::{self, AssignWish};
 use crate::cli::context::Context;
+use crate::cli::due::{DueArg, when};
 use crate::cli::issues::{duration, interval};
 use crate::model::id::Actor;
 use crate::model::issue::Millis;
@@ -20,9 +21,12 @@ pub struct AssignArgs {
     /// Nobody in particular
     #[arg(long, conflicts_with = "to")]
     to_anybody: bool,
-    /// How long there is from now, such as 2d
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    due: Option<Millis>,
+    /// How long there is from now, such as 2d, or a moment, such as 2026-12-05T09:00
+    #[arg(long, value_name = "WHEN", value_parser = when)]
+    due: Option<DueArg>,
+    /// The zone of a moment without an offset, such as Europe/Berlin
+    #[arg(long, value_name = "ZONE", requires = "due")]
+    tz: Option<String>,
     /// It is never due
     #[arg(long, conflicts_with = "due")]
     no_due: bool,
@@ -41,9 +45,10 @@ pub struct AssignArgs {
 }
 
 pub fn run(context: &Context, args: AssignArgs) -> Result<u8, AppError> {
+    let due = args.due.map(|due| due.due(args.tz)).transpose()?;
     let wish = AssignWish {
         to: args.to.map(Some).or(args.to_anybody.then_some(None)),
-        due: args.due.map(Some).or(args.no_due.then_some(None)),
+        due: due.map(Some).or(args.no_due.then_some(None)),
         remind: args.remind.map(|every| Some(every).filter(|&every| every > 0)),
         timeout: args.timeout.zip(args.default).map(Some).or(args.no_timeout.then_some(None)),
     };

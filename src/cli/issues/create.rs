@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::words::{RoleTag, acted};
+
 use crate::app::{AppError, issues};
 use crate::cli::context::Context;
-use crate::interop::duration::parse_duration;
+use crate::cli::due::{DueArg, no_zone, when_if_ever};
+use crate::interop::duration::{parse_duration, parse_interval};
 use crate::model::act::create::NewIssue;
 use crate::model::duty::{AskPolicy, AskTimeout};
 use crate::model::id::Actor;
@@ -54,6 +56,9 @@ pub struct CreateArgs {
     /// For a kind:ask: a choice; may be given more than once
     #[arg(long = "choice", value_name = "WORD")]
     choices: Vec<String>,
+    /// The zone of a moment without an offset, such as Europe/Berlin
+    #[arg(long, value_name = "ZONE", requires = "ask_due")]
+    tz: Option<String>,
 }
 
 /// The bounds a scope may set for its policy.
@@ -81,14 +86,14 @@ pub struct AskPolicyArgs {
     /// Who is to answer asks here
     #[arg(long, value_name = "ACTOR")]
     ask_assignee: Option<Actor>,
-    /// How long there is for an answer, such as 2d
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    ask_due: Option<Millis>,
+    /// How long there is for an answer, such as 2d (0 is for ever); of a new ask also a moment, such as 2026-12-05T09:00
+    #[arg(long, value_name = "WHEN", value_parser = when_if_ever)]
+    ask_due: Option<DueArg>,
     /// The time between two reminders (0 is none)
     #[arg(long, value_name = "DURATION", value_parser = interval)]
     ask_remind: Option<Millis>,
-    /// After how long an ask that nobody answered comes to --ask-default
-    #[arg(long, value_name = "DURATION", value_parser = duration, requires = "ask_default")]
+    /// After how long an ask that nobody answered comes to --ask-default (0 is never)
+    #[arg(long, value_name = "DURATION", value_parser = interval)]
     ask_timeout: Option<Millis>,
     /// What nobody's answer is: stop-and-handoff, accept, abandon or skip
     #[arg(long, value_name = "CHOICE", requires = "ask_timeout")]
@@ -96,14 +101,22 @@ pub struct AskPolicyArgs {
 }
 
 impl AskPolicyArgs {
-    fn policy(&self) -> AskPolicy {
-        let timeout = self.ask_timeout.zip(self.ask_default.clone());
-        AskPolicy {
+    fn policy(&self) -> Result<AskPolicy, AppError> {
+        let timeout = match (self.ask_timeout, &self.ask_default) {
+            (None, _) => None,
+            (Some(0), _) => Some(AskTimeout::never()),
+            (Some(after), Some(choice)) => Some(AskTimeout { after, choice: choice.clone() }),
+            (Some(_), None) => {
+                let wanted = "--ask-timeout wants --ask-default CHOICE: what nobody's answer is";
+                return Err(AppError::Usage(wanted.to_owned()));
+            }
+        };
+        Ok(AskPolicy {
             assignee: self.ask_assignee.clone(),
-            due: self.ask_due,
+            due: self.ask_due.as_ref().map(DueArg::length).transpose()?,
             remind: self.ask_remind,
-            timeout: timeout.map(|(after, choice)| AskTimeout { after, choice }),
-        }
+            timeout,
+        })
     }
 }
 
@@ -113,19 +126,24 @@ pub fn duration(text: &str) -> Result<Millis, String> {
 
 /// A duration, or 0.
 pub fn interval(text: &str) -> Result<Millis, String> {
-    if matches!(text, "0" | "0s") { Ok(0) } else { duration(text) }
+    parse_interval(text).map_err(|error| error.to_string())
 }
 
 impl PolicyArgs {
-    pub fn policy(&self) -> Policy {
-        Policy {
+    /// Takes out when an ask itself is due, where that is a moment.
+    fn moment(&mut self) -> Option<DueArg> {
+        self.ask.ask_due.take_if(|due| matches!(due, DueArg::At(_)))
+    }
+
+    pub fn policy(&self) -> Result<Policy, AppError> {
+        Ok(Policy {
             max_review_rounds: self.max_review_rounds,
             max_review_rounds_posted: None,
             no_progress: self.no_progress,
             allow_self_review: self.allow_self_review.then_some(true),
             step_retries: self.step_retries,
-            ask: self.ask.policy(),
-        }
+            ask: self.ask.policy()?,
+        })
     }
 }
 
@@ -144,7 +162,7 @@ pub fn body(
     })
 }
 
-pub fn run(context: &Context, args: CreateArgs) -> Result<u8, AppError> {
+pub fn run(context: &Context, mut args: CreateArgs) -> Result<u8, AppError> {
     let tags: Tags = args.tag.into_iter().chain(args.tags).chain(args.role.map(RoleTag::tag)).collect();
     if !args.choices.is_empty() && !tags.ask() {
         return Err(AppError::Usage("--choice is for an ask: add --tag kind:ask".to_owned()));
@@ -152,18 +170,25 @@ pub fn run(context: &Context, args: CreateArgs) -> Result<u8, AppError> {
     if let Some(bad) = args.choices.iter().find(|word| word.parse::<Tag>().is_err()) {
         return Err(AppError::Usage(format!("a choice is one word, not {bad:?}")));
     }
+    let due = if tags.ask() { args.policy.moment() } else { None };
+    let due = match (due, args.tz) {
+        (None, Some(_)) => return Err(no_zone()),
+        (due, tz) => due.map(|due| due.due(tz)).transpose()?,
+    };
     let new = NewIssue {
         title: args.title,
         body: body(context, args.body, args.body_file)?.unwrap_or_default(),
         tags,
         priority: args.priority,
         parent: None,
-        policy: args.policy.policy(),
+        policy: args.policy.policy()?,
         work: Work { accept: args.accept, ..Work::default() },
         key: None,
         choices: args.choices,
+        due_at: None,
+        configured: AskPolicy::default(),
     };
     let mut session = context.session_to_write()?;
-    let made = issues::create(&mut session, new, args.parent.as_deref())?;
+    let made = issues::create_due(&mut session, new, args.parent.as_deref(), due.as_ref())?;
     acted(context, "created", &made.value, made.changed)
 }

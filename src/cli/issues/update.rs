@@ -59,7 +59,7 @@ pub fn run(context: &Context, args: UpdateArgs) -> Result<u8, AppError> {
         tags: args.tags.map(|tags| tags.into_iter().collect::<Tags>()),
         add_tags: args.add_tag,
         remove_tags: args.remove_tag,
-        policy: Some(args.policy.policy()).filter(|policy| *policy != Policy::default()),
+        policy: Some(args.policy.policy()?).filter(|policy| *policy != Policy::default()),
         work: None,
     };
     if let Some(role) = args.role {

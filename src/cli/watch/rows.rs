@@ -197,7 +197,7 @@ fn what_moved(moved: &Move, now: Millis) -> Row {
         .and(Tone::Faint, &when(event.at, now))
         .and(if event.tick.is_some() { Tone::Good } else { Tone::Name }, &cause)
         .and(Tone::Busy, &who)
-        .and(Tone::Plain, &log::what(&event.change))
+        .and(Tone::Plain, &moved.pass.clone().unwrap_or_else(|| log::what(&event.change)))
         .and(Tone::Faint, &more)
 }
 

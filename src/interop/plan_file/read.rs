@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::after::{self, Named};
+use super::asks;
 use super::complaints::{Complaints, quoted};
 use super::fields::{Item, Section, Text};
 use super::{DEFAULT_TIME_LIMIT, MAX_KEY_BYTES, PlanFile, PlanGoal, PlanRoot, PlanWorker};
-use crate::interop::duration::parse_duration;
+use crate::interop::duration::{DurationError, parse_duration};
 use crate::model::act::packet::round_bound;
 use crate::model::issue::{Millis, Policy, Priority, check_text, check_title};
 use crate::model::tag::Tag;
@@ -18,7 +19,18 @@ const UNGATED: &str = "none";
 /// Tag families that a plan has other words for, or that the program sets by itself.
 const RESERVED: [&str; 7] = ["proto:", "node:", "kind:", "ctx:", "actor:", "flow:", "import:"];
 /// What `[defaults]` and a goal may say about how work is judged and repeated.
-const BOUNDS: [&str; 5] = ["flow", "max_review_rounds", "no_progress", "step_retries", "allow_self_review"];
+const BOUNDS: [&str; 10] = [
+    "flow",
+    "max_review_rounds",
+    "no_progress",
+    "step_retries",
+    "allow_self_review",
+    "ask_assignee",
+    "ask_due",
+    "ask_remind",
+    "ask_timeout",
+    "ask_default",
+];
 /// What only a goal may say.
 const GOAL: [&str; 10] =
     ["key", "title", "body", "accept", "verify", "after", "priority", "attempt", "review", "tags"];
@@ -240,20 +252,30 @@ fn policy(section: &Section<'_>, base: &Policy, complaints: &mut Complaints<'_>)
         no_progress: section.integer("no_progress", 0..=100, complaints).or(base.no_progress),
         allow_self_review: section.boolean("allow_self_review", complaints).or(base.allow_self_review),
         step_retries: section.integer("step_retries", 0..=100, complaints).or(base.step_retries),
-        ask: base.ask.clone(),
+        ask: asks::wanted(section, complaints).or(&base.ask),
     }
 }
 
 fn time_limit(section: &Section<'_>, complaints: &mut Complaints<'_>) -> Option<Millis> {
-    let fault = match parse_duration(section.peek("time_limit").unwrap_or_default()) {
-        Ok(limit) => return Some(limit),
+    length(section, "time_limit", parse_duration, complaints)
+}
+
+/// A field that says how long something is.
+pub(super) fn length(
+    section: &Section<'_>,
+    field: &str,
+    parse: impl Fn(&str) -> Result<Millis, DurationError>,
+    complaints: &mut Complaints<'_>,
+) -> Option<Millis> {
+    let fault = match parse(section.peek(field).unwrap_or_default()) {
+        Ok(length) => return Some(length),
         Err(fault) => fault,
     };
-    if section.peek("time_limit").is_some() {
-        section.refuse("time_limit", fault.to_string(), complaints);
-    } else if section.has("time_limit") {
+    if section.peek(field).is_some() {
+        section.refuse(field, fault.to_string(), complaints);
+    } else if section.has(field) {
         let message = r#"a duration is a string with units: write "30s", "10m" or "1h30m""#;
-        section.refuse("time_limit", message, complaints);
+        section.refuse(field, message, complaints);
     }
     None
 }

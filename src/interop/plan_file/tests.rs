@@ -69,6 +69,26 @@ attempt = "writer"
 }
 
 #[test]
+fn what_a_goal_wants_of_its_asks_stands_over_the_defaults_and_0_takes_it_away() {
+    let text = format!(
+        "{ROOT}[defaults]\nflow = \"none\"\nask_assignee = \"hugh\"\nask_due = \"2d\"\nask_remind = \"1d\"\n\
+         ask_timeout = \"7d\"\nask_default = \"accept\"\n\
+         [[goal]]\nkey = \"a\"\ntitle = \"A\"\n\
+         [[goal]]\nkey = \"b\"\ntitle = \"B\"\nask_assignee = \"ann\"\nask_due = \"0\"\nask_timeout = \"0\"\n"
+    );
+    let plan = parse(&text).unwrap();
+    let [a, b] = [0, 1].map(|n| plan.goals[n].policy.ask.clone());
+    let day = 86_400_000;
+    assert_eq!((a.assignee, a.due, a.remind), ("hugh".parse().ok(), Some(2 * day), Some(day)));
+    assert_eq!(
+        a.timeout.map(|timeout| (timeout.after, timeout.choice)),
+        Some((7 * day, "accept".to_owned()))
+    );
+    assert_eq!((b.assignee, b.due, b.remind), ("ann".parse().ok(), Some(0), Some(day)));
+    assert_eq!(b.timeout.map(|timeout| timeout.after), Some(0));
+}
+
+#[test]
 fn a_goals_bounds_stand_over_the_defaults_and_what_neither_says_stays_open() {
     let text = format!(
         "{ROOT}[defaults]\nflow = \"none\"\nmax_review_rounds = 4\nstep_retries = 1\n\

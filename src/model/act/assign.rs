@@ -79,23 +79,23 @@ fn may_default(ask: &Ask, choice: &str) -> bool {
 }
 
 /// What an issue wants of the asks in it: its own wishes, and where it has none those of the nearest
-/// ancestor that has.
-pub fn wanted(snapshot: &Snapshot, at: Option<Ix>) -> AskPolicy {
+/// ancestor that has. What none of them says, the configuration says.
+pub fn wanted(snapshot: &Snapshot, at: Option<Ix>, configured: &AskPolicy) -> AskPolicy {
     let graph = snapshot.graph();
     let up = at.into_iter().flat_map(|at| graph.self_and_ancestors(at));
-    up.fold(AskPolicy::default(), |wanted, at| wanted.or(&graph.issue(at).policy.ask))
+    up.fold(AskPolicy::default(), |wanted, at| wanted.or(&graph.issue(at).policy.ask)).or(configured)
 }
 
 /// What a new ask becomes of that. A hand-off is held by whoever took it, and comes to nothing by itself.
 pub fn duty(wanted: &AskPolicy, ask: &Ask, now: Millis) -> Option<Duty> {
     let offered = |choice: &str| ask.choices.iter().any(|offered| offered.id == choice);
-    let timeout = wanted.timeout.as_ref().filter(|timeout| {
+    let timeout = wanted.timeout.as_ref().filter(|timeout| timeout.after > 0).filter(|timeout| {
         ask.kind != AskKind::Handoff && offered(&timeout.choice) && may_default(ask, &timeout.choice)
     });
     let duty = Duty {
         assignee: wanted.assignee.clone(),
         since: now,
-        due_at: wanted.due.map(|due| now.saturating_add(due)),
+        due_at: wanted.due.filter(|&due| due > 0).map(|due| now.saturating_add(due)),
         remind_every: wanted.remind.filter(|&every| every > 0),
         default: timeout.map(|t| Fallback {
             at: now.saturating_add(t.after),

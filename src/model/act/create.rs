@@ -3,8 +3,8 @@
 use super::assign;
 use super::find;
 use super::packet::round_bound;
+use crate::model::duty::{AskPolicy, Duty};
 use crate::model::gate;
-use crate::model::graph::Ix;
 use crate::model::id::IssueId;
 use crate::model::issue::{Issue, Millis, Policy, Priority, Work, check_text, check_title};
 use crate::model::primitive::Primitive;
@@ -34,6 +34,10 @@ pub struct NewIssue {
     pub key: Option<String>,
     /// For an ask: what can be answered. Empty takes the choices of a plain question.
     pub choices: Vec<String>,
+    /// For an ask: when it is due, whatever its policy says.
+    pub due_at: Option<Millis>,
+    /// For an ask: what is wanted of it where no issue says.
+    pub configured: AskPolicy,
 }
 
 /// A new issue as an actor may make it.
@@ -47,7 +51,7 @@ pub fn create(
     now: Millis,
 ) -> Result<Vec<Primitive>, Refusal> {
     let parent = new.parent.clone();
-    let choices = new.choices.clone();
+    let (choices, due_at, configured) = (new.choices.clone(), new.due_at, new.configured.clone());
     let issue = issue(id, new, now)?;
     let adoption = match &parent {
         Some(parent) => gate::adopt(snapshot, find(snapshot, parent)?, id)?,
@@ -56,7 +60,13 @@ pub fn create(
     let mut primitives = Vec::new();
     let ask = issue.tags.ask().then(|| question(&issue, &choices));
     let above = parent.as_ref().and_then(|parent| snapshot.graph().ix(parent));
-    let ask = ask.map(|ask| assigned(snapshot, ask, &issue, above, now)).transpose()?;
+    let ask = ask
+        .map(|ask| assigned(ask, &issue, assign::wanted(snapshot, above, &configured), now))
+        .transpose()?;
+    let ask = ask.map(|ask| match due_at {
+        None => ask,
+        Some(_) => Ask { duty: Some(Duty { due_at, ..ask.duty.unwrap_or_else(|| Duty::since(now)) }), ..ask },
+    });
     primitives.push(Primitive::Create { issue: Box::new(issue), parent });
     primitives.extend(ask.map(|ask| Primitive::OpenAsk { ask: Box::new(ask) }));
     primitives.extend(adoption);
@@ -131,22 +141,16 @@ pub fn question(issue: &Issue, choices: &[String]) -> Ask {
     }
 }
 
-/// The ask with what it wants itself, and what the issues above it want of their asks.
+/// The ask with what it wants itself, and what is wanted of it from above.
 ///
 /// # Errors
 /// When its own default is none of its choices.
-pub fn assigned(
-    snapshot: &Snapshot,
-    ask: Ask,
-    issue: &Issue,
-    above: Option<Ix>,
-    now: Millis,
-) -> Result<Ask, Refusal> {
+fn assigned(ask: Ask, issue: &Issue, above: AskPolicy, now: Millis) -> Result<Ask, Refusal> {
     let own = issue.policy.ask.clone();
-    if let Some(timeout) = &own.timeout {
+    if let Some(timeout) = own.timeout.as_ref().filter(|timeout| timeout.after > 0) {
         assign::check_default(&ask, &timeout.choice)?;
     }
-    let duty = assign::duty(&own.or(&assign::wanted(snapshot, above)), &ask, now);
+    let duty = assign::duty(&own.or(&above), &ask, now);
     Ok(Ask { duty, ..ask })
 }
 
@@ -184,7 +188,8 @@ pub fn check_policy(policy: &Policy) -> Result<(), Refusal> {
 /// # Errors
 /// [`Refusal::NotByTimeout`].
 pub fn check_timeout(policy: &Policy) -> Result<(), Refusal> {
-    let choice = policy.ask.timeout.as_ref().map(|timeout| timeout.choice.as_str());
+    let timeout = policy.ask.timeout.as_ref().filter(|timeout| timeout.after > 0);
+    let choice = timeout.map(|timeout| timeout.choice.as_str());
     match choice.filter(|choice| !assign::BY_TIMEOUT.contains(choice)) {
         Some(choice) => Err(Refusal::NotByTimeout(choice.to_owned())),
         None => Ok(()),

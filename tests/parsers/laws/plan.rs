@@ -35,6 +35,13 @@ pub const TARGET: Target = Target {
         "no_progress = ",
         "step_retries = ",
         "allow_self_review = ",
+        "ask_assignee = ",
+        "ask_due = ",
+        "ask_remind = ",
+        "ask_timeout = ",
+        "ask_default = ",
+        "\"accept\"",
+        "\"0\"",
         "\"review-gated-v1\"",
         "\"none\"",
         "\"a\"",
@@ -143,6 +150,18 @@ fn goal_table(goal: &PlanGoal, plan: &PlanFile) -> Table {
     }
     if let Some(allowed) = goal.policy.allow_self_review {
         table.insert("allow_self_review".to_owned(), allowed.into());
+    }
+    let ask = &goal.policy.ask;
+    let timeout = ask.timeout.as_ref();
+    let lasts = [("ask_due", ask.due), ("ask_remind", ask.remind), ("ask_timeout", timeout.map(|t| t.after))];
+    for (field, length) in lasts.into_iter().filter_map(|(field, length)| Some((field, length?))) {
+        put(&mut table, field, &duration(length));
+    }
+    if let Some(actor) = &ask.assignee {
+        put(&mut table, "ask_assignee", &actor.to_string());
+    }
+    if let Some(timeout) = timeout.filter(|timeout| timeout.after > 0) {
+        put(&mut table, "ask_default", &timeout.choice);
     }
     table
 }

@@ -1,0 +1,56 @@
+//! What a plan wants of the asks in its goals: the fields `ask_*`, which are the flags of `issues create`.
+
+use super::complaints::Complaints;
+use super::fields::Section;
+use super::read::length;
+use crate::interop::duration::parse_interval;
+use crate::model::act::create::check_timeout;
+use crate::model::duty::{AskPolicy, AskTimeout};
+use crate::model::id::Actor;
+use crate::model::issue::Policy;
+
+/// What one table says of asks. A time and the choice it leads to belong together, so they stand together.
+pub(super) fn wanted(section: &Section<'_>, complaints: &mut Complaints<'_>) -> AskPolicy {
+    AskPolicy {
+        assignee: assignee(section, complaints),
+        due: length(section, "ask_due", parse_interval, complaints),
+        remind: length(section, "ask_remind", parse_interval, complaints),
+        timeout: timeout(section, complaints),
+    }
+}
+
+fn assignee(section: &Section<'_>, complaints: &mut Complaints<'_>) -> Option<Actor> {
+    let named = section.string("ask_assignee", complaints)?.text.parse::<Actor>();
+    named.map_err(|error| section.refuse("ask_assignee", error.to_string(), complaints)).ok()
+}
+
+fn timeout(section: &Section<'_>, complaints: &mut Complaints<'_>) -> Option<AskTimeout> {
+    let after = length(section, "ask_timeout", parse_interval, complaints);
+    let choice = section.string("ask_default", complaints);
+    let timeout = match (after, choice) {
+        (Some(0), _) => return Some(AskTimeout::never()),
+        (Some(after), Some(choice)) => AskTimeout { after, choice: choice.text.to_owned() },
+        (Some(_), None) if !section.has("ask_default") => {
+            let message = "wants an ask_default beside it: the choice that is made when nobody answers";
+            section.refuse("ask_timeout", message, complaints);
+            return None;
+        }
+        (None, Some(_)) if !section.has("ask_timeout") => {
+            section.refuse(
+                "ask_default",
+                "wants an ask_timeout beside it: after how long it is chosen",
+                complaints,
+            );
+            return None;
+        }
+        _ => return None,
+    };
+    let ask = AskPolicy { timeout: Some(timeout.clone()), ..AskPolicy::default() };
+    match check_timeout(&Policy { ask, ..Policy::default() }) {
+        Ok(()) => Some(timeout),
+        Err(refusal) => {
+            section.refuse("ask_default", refusal.to_string(), complaints);
+            None
+        }
+    }
+}

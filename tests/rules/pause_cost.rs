@@ -1,0 +1,90 @@
+//! What pausing costs: a pause looks at what is not settled below it, once, and from then on a list has
+//! nothing of it.
+
+use roundgate::app::ambient::{Clock, Ids};
+use roundgate::app::config::Config;
+use roundgate::app::{Session, issues, pause};
+use roundgate::model::act::create::NewIssue;
+use roundgate::model::act::pause as act;
+use roundgate::model::apply::{Author, apply_all};
+use roundgate::model::id::IssueId;
+use roundgate::model::issue::{Outcome, Pause};
+use roundgate::model::readiness::ready_issues;
+use roundgate::model::snapshot::Snapshot;
+use roundgate::store::Extent;
+use roundgate::store::sqlite::Sqlite;
+
+fn create(session: &mut Session, title: &str, parent: Option<&str>) -> String {
+    let new = NewIssue { title: title.to_owned(), ..NewIssue::default() };
+    issues::create(session, new, parent).unwrap().value.id
+}
+
+/// A root with so much that is ready below it, and as much that is done.
+fn tree(session: &mut Session, name: &str, many: usize) -> String {
+    let root = create(session, name, None);
+    for n in 0..many {
+        create(session, &format!("{name} {n}"), Some(&root));
+        let done = create(session, &format!("{name} {n} is done"), Some(&root));
+        let wish = issues::CloseWish { outcome: Some(Outcome::Success), ..Default::default() };
+        issues::close(session, &done, &wish).unwrap();
+    }
+    root
+}
+
+/// How many issues a snapshot has read by now: one that it has not is put behind them.
+fn read(snapshot: &Snapshot, unseen: &str) -> usize {
+    let unseen: IssueId = unseen.parse().unwrap();
+    snapshot.graph().ix(&unseen).unwrap().to_string().parse().unwrap()
+}
+
+/// What `ready` reads at or below a root, or everywhere, and what it finds.
+fn ready(session: &Session, root: Option<&str>, unseen: &str) -> (usize, usize) {
+    let mut found = (0, 0);
+    let root: Option<IssueId> = root.map(|root| root.parse().unwrap());
+    let mut look = |snapshot: &Snapshot, _| {
+        let within = root.as_ref().and_then(|root| snapshot.graph().ix(root));
+        found = (ready_issues(snapshot, within).len(), read(snapshot, unseen));
+    };
+    session.store.look(&mut look).unwrap();
+    found
+}
+
+#[test]
+fn a_pause_reads_what_is_not_settled_below_it_once_and_ready_reads_nothing_of_it_afterwards() {
+    const MANY: usize = 60;
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = Session {
+        store: Box::new(Sqlite::init(&folder.path().join("store")).unwrap()),
+        clock: Clock::Frozen(1_000),
+        ids: Ids::new(Some(5)),
+        actor: "ann".parse().unwrap(),
+        config: Config::default(),
+        operation: None,
+    };
+    let paused = tree(&mut session, "Paused", MANY);
+    tree(&mut session, "Other", 5);
+    let unseen = create(&mut session, "Unseen", None);
+    issues::close(&mut session, &unseen, &issues::CloseWish::default()).unwrap();
+    let (found, cost) = ready(&session, Some(&paused), &unseen);
+    assert!(found == MANY && cost >= MANY, "{found} {cost}");
+
+    let mut touched = (0, 0);
+    let id: IssueId = paused.parse().unwrap();
+    let mut rehearsed = |snapshot: &mut Snapshot, _| {
+        let wish = Pause { by: "ann".parse().unwrap(), at: 1_000, reason: "no money".to_owned() };
+        let primitives = act::pause(snapshot, &id, wish).unwrap();
+        let by = Author { actor: "ann".parse().unwrap(), at: 1_000 };
+        apply_all(snapshot, &primitives, &by).unwrap();
+        touched = (snapshot.graph().touched().len(), read(snapshot, &unseen));
+        None
+    };
+    session.store.transact(Extent::Frontier, &mut rehearsed).unwrap();
+    // Written anew: the root, and what is ready. Read: all its children, and nothing of the other root.
+    assert_eq!(touched, (MANY + 1, 2 * MANY + 1));
+
+    pause::pause(&mut session, &paused, "no money").unwrap();
+    let (found, cost) = ready(&session, Some(&paused), &unseen);
+    assert!(found == 0 && cost <= 2, "{found} {cost}");
+    let (found, cost) = ready(&session, None, &unseen);
+    assert!(found == 5 && cost <= 5 + 3, "{found} {cost}");
+}
