@@ -5,11 +5,11 @@
 mod asks;
 mod cases;
 mod claims;
+mod costs;
 mod duties;
 mod edges;
 mod life_cycle;
 mod loopholes;
-mod pause_cost;
 mod pauses;
 mod properties;
 mod relation;

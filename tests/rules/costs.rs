@@ -1,9 +1,10 @@
-//! What pausing costs: a pause looks at what is not settled below it, once, and from then on a list has
-//! nothing of it.
+//! What acts read. A claim looks at the first that is ready; a pause looks at what is not settled below it,
+//! once, and from then on a list has nothing of it.
 
 use roundgate::app::ambient::{Clock, Ids};
 use roundgate::app::config::Config;
 use roundgate::app::{Session, issues, pause};
+use roundgate::model::act::claim;
 use roundgate::model::act::create::NewIssue;
 use roundgate::model::act::pause as act;
 use roundgate::model::apply::{Author, apply_all};
@@ -49,22 +50,54 @@ fn ready(session: &Session, root: Option<&str>, unseen: &str) -> (usize, usize) 
     found
 }
 
-#[test]
-fn a_pause_reads_what_is_not_settled_below_it_once_and_ready_reads_nothing_of_it_afterwards() {
-    const MANY: usize = 60;
-    let folder = tempfile::tempdir().unwrap();
-    let mut session = Session {
-        store: Box::new(Sqlite::init(&folder.path().join("store")).unwrap()),
+/// A session at a store of its own.
+fn session(folder: &std::path::Path) -> Session {
+    Session {
+        store: Box::new(Sqlite::init(&folder.join("store")).unwrap()),
         clock: Clock::Frozen(1_000),
         ids: Ids::new(Some(5)),
         actor: "ann".parse().unwrap(),
         config: Config::default(),
         operation: None,
+    }
+}
+
+/// An issue that is closed, beside everything else.
+fn unseen(session: &mut Session) -> String {
+    let unseen = create(session, "Unseen", None);
+    issues::close(session, &unseen, &issues::CloseWish::default()).unwrap();
+    unseen
+}
+
+#[test]
+fn a_claim_of_the_next_issue_reads_no_more_of_a_long_list_than_of_a_short_one() {
+    let cost = |many: usize| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = session(folder.path());
+        tree(&mut session, "Root", many);
+        let unseen = unseen(&mut session);
+        let mut cost = 0;
+        let mut rehearsed = |snapshot: &mut Snapshot, _| {
+            let (actor, lease) = ("bob".parse().unwrap(), 1_000);
+            let wish = claim::Wish { actor, now: 1_000, lease, runner: None, step_retries: 2 };
+            claim::claim_first(snapshot, None, None, |_| true, &wish).unwrap();
+            cost = read(snapshot, &unseen);
+            None
+        };
+        session.store.transact(Extent::Frontier, &mut rehearsed).unwrap();
+        cost
     };
+    assert_eq!(cost(200), cost(20));
+}
+
+#[test]
+fn a_pause_reads_what_is_not_settled_below_it_once_and_ready_reads_nothing_of_it_afterwards() {
+    const MANY: usize = 60;
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path());
     let paused = tree(&mut session, "Paused", MANY);
     tree(&mut session, "Other", 5);
-    let unseen = create(&mut session, "Unseen", None);
-    issues::close(&mut session, &unseen, &issues::CloseWish::default()).unwrap();
+    let unseen = unseen(&mut session);
     let (found, cost) = ready(&session, Some(&paused), &unseen);
     assert!(found == MANY && cost >= MANY, "{found} {cost}");
 
