@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
+use roundgate::engine::review_gated::open_asks;
 use roundgate::engine::status::{Rule, brought_up_to_date_by, faults};
 use roundgate::engine::{
     Actor as Mover, Cause, Decision, Forge, Transition, Waiting, compile, decide, stuck,
@@ -18,7 +19,7 @@ use roundgate::model::graph::{Edge, EdgeKind, Ix};
 use roundgate::model::id::{Actor, IssueId};
 use roundgate::model::issue::{Millis, Outcome, Policy, Priority};
 use roundgate::model::primitive::Primitive;
-use roundgate::model::record::{Bounds, RoundEnd, ScopeEnd};
+use roundgate::model::record::{Ask, Bounds, RoundEnd, ScopeEnd};
 use roundgate::model::refusal::Refusal;
 use roundgate::model::snapshot::Snapshot;
 use roundgate::model::tag::Tags;
@@ -334,6 +335,20 @@ impl World {
             let scope = self.snapshot.scope(&round.scope).unwrap();
             if round.number > scope.bounds.max_rounds {
                 return Err(format!("round {} of {}", round.number, scope.bounds.max_rounds));
+            }
+        }
+        for scope in self.snapshot.scopes() {
+            let found = open_asks(&self.snapshot, graph.ix(&scope.id).unwrap());
+            let open = |ask: &&Ask| !graph.get(&ask.id).unwrap().state.closed();
+            let due: BTreeSet<&IssueId> = self
+                .snapshot
+                .asks()
+                .filter(|ask| ask.scope.as_ref() == Some(&scope.id))
+                .filter(open)
+                .map(|ask| &ask.id)
+                .collect();
+            if found.iter().map(|ask| &ask.id).collect::<BTreeSet<_>>() != due {
+                return Err(format!("of the open asks {due:?} of {} only {found:?} are found", scope.id));
             }
         }
         for ix in graph.indices() {
