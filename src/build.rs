@@ -11,5 +11,7 @@ fn main() {
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") && is("PROFILE", "release") {
         println!("cargo::rustc-link-arg-bins=-no-pie");
+        // The floors of the benchmarks are to have no more to do than they must, either.
+        println!("cargo::rustc-link-arg-benches=-no-pie");
     }
 }
