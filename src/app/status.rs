@@ -128,25 +128,29 @@ pub fn root(session: &Session, text: &str) -> Result<RootStatus, AppError> {
 /// # Errors
 /// When the store cannot be read.
 pub fn all(session: &Session) -> Result<Status, AppError> {
-    let snapshot = session.read()?;
+    session.look(|snapshot| Ok(of_all(session, snapshot)))
+}
+
+fn of_all(session: &Session, snapshot: &Snapshot) -> Status {
     let graph = snapshot.graph();
-    let moving = roots_to_move(&snapshot, session.clock.now(), &session.config.bounds);
+    let moving = roots_to_move(snapshot, session.clock.now(), &session.config.bounds);
     let unsettled = snapshot.roots_on(List::Unsettled).into_iter().filter(|id| !moving.contains(id));
     let unsettled: BTreeSet<Ix> = unsettled.filter_map(|id| graph.ix(&id)).collect();
     let (trees, alone): (Vec<Ix>, Vec<Ix>) =
         unsettled.into_iter().partition(|&ix| graph.standing(ix).children > 0);
     let mut roots: Vec<Ix> = moving.iter().filter_map(|id| graph.ix(id)).chain(trees).collect();
     roots.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
-    Ok(Status {
-        issues: graph.len(),
-        closed: graph.issues().filter(|issue| issue.state.closed()).count(),
-        ready: ready_issues(&snapshot, None).len(),
-        asks: asks::found(&snapshot, None, false).len(),
+    let (issues, open) = snapshot.counts();
+    Status {
+        issues,
+        closed: issues - open,
+        ready: ready_issues(snapshot, None).len(),
+        asks: asks::found(snapshot, None, false).len(),
         notifier: session.config.notify.configured(),
-        notifications: undelivered(&snapshot),
-        roots: roots.into_iter().map(|ix| of(session, &snapshot, ix)).collect(),
+        notifications: undelivered(snapshot),
+        roots: roots.into_iter().map(|ix| of(session, snapshot, ix)).collect(),
         alone: alone.len(),
-    })
+    }
 }
 
 fn of(session: &Session, snapshot: &Snapshot, root: Ix) -> RootStatus {

@@ -127,6 +127,15 @@ impl Snapshot {
         on.map(|ix| self.graph.id(self.graph.root(ix)).clone()).collect()
     }
 
+    /// How many issues there are, and how many of them are not closed, as the store knows them.
+    pub fn counts(&self) -> (usize, usize) {
+        let counted = || {
+            let open = self.graph.issues().filter(|issue| !issue.state.closed()).count();
+            (self.graph.len(), open)
+        };
+        self.graph.source().map_or_else(counted, |source| source.counts())
+    }
+
     /// How many facts were folded since the snapshot was made.
     pub fn folded(&self) -> usize {
         self.folded

@@ -110,6 +110,8 @@ pub trait Source: Debug {
     fn below(&self, id: &IssueId) -> Vec<IssueId>;
     /// The ids of a page of those that a search finds, the latest first.
     fn found(&self, query: &Query, page: &Page<'_>) -> Vec<IssueId>;
+    /// How many issues there are, and how many of them are not closed.
+    fn counts(&self) -> (usize, usize);
     /// The roots of all that is on a list.
     fn roots_of(&self, list: List) -> Vec<IssueId>;
     /// Whether an id may not be given to anything.

@@ -145,7 +145,7 @@ fn who_looks_again_only_at_what_an_act_names_is_noticed() {
     eprintln!("{}", stale.expect("twenty runs in which nothing follows from anything else"));
 }
 
-/// How many runs, unless `ROUNDGATE_RUNS` says otherwise.
+/// How many runs, unless `ROUNDGATE_SIM_RUNS` says otherwise.
 fn runs() -> u64 {
-    std::env::var("ROUNDGATE_RUNS").map_or(1_500, |text| text.parse().unwrap())
+    std::env::var("ROUNDGATE_SIM_RUNS").map_or(1_500, |text| text.parse().unwrap())
 }

@@ -89,6 +89,7 @@ fn assert_same_sight(sqlite: &Sqlite, now: i64, at: &str) {
         let named = |ix: Ix| snapshot.graph().id(ix).to_string();
         let mut seen: Vec<String> =
             roots_to_move(snapshot, now, &Bounds::default()).iter().map(ToString::to_string).collect();
+        seen.push(format!("{:?}", snapshot.counts()));
         seen.extend(ready_issues(snapshot, None).into_iter().map(named));
         let beating = |found: Vec<&Heartbeat>| -> Vec<String> {
             found.into_iter().map(|beat| format!("{beat:?}")).collect()

@@ -80,11 +80,11 @@ pub struct Undelivered {
 
 /// What is not delivered, of a whole snapshot.
 pub fn undelivered(snapshot: &Snapshot) -> Undelivered {
-    let failures = snapshot.notices().filter_map(|notice| notice.failure.as_ref());
+    let all = snapshot.outbox(Outbox::FirstDue, usize::MAX);
     Undelivered {
-        count: snapshot.notices().count(),
-        since: snapshot.notices().map(|notice| notice.created_at).min(),
-        last_failure: failures.max_by_key(|failure| failure.at).cloned(),
+        count: all.len(),
+        since: all.iter().map(|notice| notice.created_at).min(),
+        last_failure: all.into_iter().filter_map(|notice| notice.failure).max_by_key(|failure| failure.at),
     }
 }
 

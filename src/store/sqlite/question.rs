@@ -140,5 +140,10 @@ pub(super) fn found(status: bool, after: bool) -> String {
     sql + " ORDER BY s.rowid DESC LIMIT ?3"
 }
 
+/// How many issues there are, and how many are not closed: those are on a list, so nobody counts the rest.
+pub(super) const COUNTS: &str = "SELECT
+    (SELECT count(*) FROM issues),
+    (SELECT count(*) FROM frontier f JOIN issues i ON i.id = f.id WHERE f.list = ?1 AND i.status <> 'closed')";
+
 /// The roots of what is on a list.
 pub(super) const ROOTS_OF: &str = "SELECT DISTINCT root FROM frontier WHERE list = ?1";

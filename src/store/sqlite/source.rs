@@ -168,6 +168,13 @@ impl Source for Rows {
         self.some(&sql, params, |r| row::id_from(r, &row::ISSUES))
     }
 
+    fn counts(&self) -> (usize, usize) {
+        let pair = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
+        let unsettled = (List::Unsettled as i64,);
+        let found: (i64, i64) = self.ask(|conn| Ok(conn.query_row(question::COUNTS, unsettled, pair)?));
+        (found.0.try_into().unwrap_or_default(), found.1.try_into().unwrap_or_default())
+    }
+
     fn roots_of(&self, list: List) -> Vec<IssueId> {
         self.some(question::ROOTS_OF, (list as i64,), |r| row::id_from(r, &row::FRONTIER))
     }
