@@ -40,7 +40,7 @@ pub struct Paged<T> {
     pub more: bool,
 }
 
-/// Of how many issues at least it is found out at once whether a filter takes them.
+/// How many rows are read at first to find those that are wanted; then twice as many, and so on.
 const LEAST: usize = 64;
 
 impl Filter {
@@ -62,8 +62,10 @@ impl Filter {
         let wanted = self.limit.map_or(usize::MAX, |limit| limit.saturating_add(1));
         let mut after = self.after.as_deref().map(|text| resolve(snapshot, text)).transpose()?;
         let mut taken: Vec<Ix> = Vec::new();
+        let mut least = LEAST;
         loop {
-            let limit = wanted.saturating_sub(taken.len()).max(LEAST);
+            let limit = wanted.saturating_sub(taken.len()).max(least);
+            least = least.saturating_mul(2);
             let page = next(&Page { status: self.status.as_deref(), after: after.as_ref(), limit });
             let end = page.len() < limit;
             after = page.last().map(|&ix| graph.id(ix).clone());
@@ -161,10 +163,13 @@ fn events(
 ) -> Result<Paged<Event>, AppError> {
     let wanted = first.map(|first| first.saturating_add(1));
     let mut rows: Vec<Event> = Vec::new();
+    let mut least = LEAST;
     loop {
-        let query = EventQuery { subject: subject.cloned(), after, first: wanted, last: None };
+        let limit = wanted.map(|wanted| wanted.saturating_sub(rows.len()).max(least));
+        least = least.saturating_mul(2);
+        let query = EventQuery { subject: subject.cloned(), after, first: limit, last: None };
         let page = session.store.events(&query)?;
-        let end = wanted.is_none_or(|wanted| page.len() < wanted);
+        let end = limit.is_none_or(|limit| page.len() < limit);
         after = page.last().map_or(after, |last| last.seq);
         rows.extend(page.into_iter().filter(&want));
         if end || wanted.is_some_and(|wanted| rows.len() >= wanted) {

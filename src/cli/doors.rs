@@ -11,7 +11,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::context::{Context, GLOBAL_VARIABLES, GlobalArgs};
-use super::lazy::Lazy;
+use super::lazy::{Lazy, whole};
 use super::output::{self, Failure};
 #[cfg(feature = "watch")]
 use super::watch;
@@ -223,10 +223,37 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, AppError> {
         Command::Config(Lazy(command)) => config::run(context, command),
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            let mut cli = Cli::command();
+            let mut cli = whole(Cli::command);
             clap_complete::generate(shell, &mut cli, "roundgate", &mut script);
             context.print(&String::from_utf8_lossy(&script));
             Ok(0)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What each command says of itself, but for those that say it of others.
+    fn help(command: &mut clap::Command, all: &mut Vec<String>) {
+        all.push(command.render_help().to_string());
+        all.push(command.render_long_help().to_string());
+        for below in command.get_subcommands_mut().filter(|below| below.get_name() != "help") {
+            help(below, all);
+        }
+    }
+
+    #[test]
+    fn a_command_says_the_same_of_itself_whenever_clap_is_told_of_it() {
+        let of = |mut command: clap::Command| {
+            let mut all = Vec::new();
+            command.build();
+            help(&mut command, &mut all);
+            all
+        };
+        let all = of(Cli::command());
+        assert_eq!(all, of(whole(Cli::command)));
+        assert!(all.iter().any(|help| help.starts_with("Create an issue\n")), "{all:#?}");
     }
 }

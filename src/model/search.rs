@@ -15,8 +15,8 @@ use super::snapshot::Snapshot;
 const MOST_PHRASES: usize = 32;
 const MOST_CHARACTERS: usize = 1_000;
 
-/// What is searched for: phrases that an issue's title and body must have, each of them. Case and accents
-/// make no difference.
+/// What is searched for: phrases, each of which stands in an issue's title or in its body. Case makes no
+/// difference, and in a store that is a file accents make none either.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
     phrases: Vec<Phrase>,
@@ -150,17 +150,26 @@ pub fn found(snapshot: &Snapshot, query: &Query, page: &Page<'_>) -> Vec<Ix> {
 /// The issues, or those at or below one, in the total order: priority, age, id.
 pub fn ranked(snapshot: &Snapshot, below: Option<Ix>, page: &Page<'_>) -> Vec<Ix> {
     let graph = snapshot.graph();
-    match (graph.source(), page.status, below) {
-        (Some(_), Some(status), _) if status != "closed" => {
-            let unsettled = snapshot.listed(List::Unsettled, below);
-            unsettled.some(page.after, page.limit, |ix| graph.issue(ix).state.status() == status)
+    let Some(source) = graph.source() else {
+        let all = below.map_or_else(|| graph.indices().collect(), |top| graph.subtree(top));
+        return in_order(snapshot, all, page);
+    };
+    let listed = below.is_none_or(|top| graph.parent(top).is_none());
+    match page.status.and_then(list_with).filter(|_| listed) {
+        Some(list) => {
+            let status = |ix| page.status == Some(graph.issue(ix).state.status());
+            snapshot.listed(list, below).some(page.after, page.limit, status)
         }
-        (Some(source), _, None) => gathered(snapshot, &source.ranked(page)),
-        (Some(source), _, Some(top)) => {
-            in_order(snapshot, gathered(snapshot, &source.below(graph.id(top))), page)
-        }
-        (None, _, Some(top)) => in_order(snapshot, graph.subtree(top), page),
-        (None, _, None) => in_order(snapshot, graph.indices().collect(), page),
+        None => gathered(snapshot, &source.ranked(below.map(|top| graph.id(top)), page)),
+    }
+}
+
+/// The list that has all issues with a status, and few others.
+fn list_with(status: &str) -> Option<List> {
+    match status {
+        "open" => Some(List::Unsettled),
+        "in_progress" => Some(List::Held),
+        _ => None,
     }
 }
 

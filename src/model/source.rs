@@ -104,10 +104,8 @@ pub trait Source: Debug {
     fn starting_with(&self, prefix: &str, limit: usize) -> Vec<IssueId>;
     /// A part of a list: the places that are taken in it.
     fn listed(&self, list: List, part: &Part<'_>) -> Vec<Place>;
-    /// The ids of a page of all issues, in the total order.
-    fn ranked(&self, page: &Page<'_>) -> Vec<IssueId>;
-    /// The ids of the issues at or below one, in no order.
-    fn below(&self, id: &IssueId) -> Vec<IssueId>;
+    /// The ids of a page of all issues, or of those at or below one, in the total order.
+    fn ranked(&self, below: Option<&IssueId>, page: &Page<'_>) -> Vec<IssueId>;
     /// The ids of a page of those that a search finds, the latest first.
     fn found(&self, query: &Query, page: &Page<'_>) -> Vec<IssueId>;
     /// How many issues there are, and how many of them are not closed.

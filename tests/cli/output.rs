@@ -135,6 +135,8 @@ fn help_names_every_command_and_exit_code() {
     let stage = Stage::bare();
     stage.show("--help");
     stage.show("issues --help");
-    assert!(stage.ok("completions bash").contains("roundgate"));
+    let script = stage.ok("completions bash");
+    assert!(script.contains("roundgate__subcmd__help__subcmd__issues,search)"), "{script}");
+    assert!(stage.ok("completions fish").contains("-a \"log\" -d 'The latest events'"));
     assert_snapshot!(stage.transcript());
 }

@@ -96,8 +96,9 @@ fn no_text_is_an_error_of_syntax() {
     for miss in hostile {
         assert_eq!(searched(miss), (0, false), "{miss:?}");
     }
-    let long = "y".repeat(1_001);
-    for nothing in ["", "   ", "\"\"", "*", "+", "()", "\u{1b}", long.as_str()] {
+    assert_eq!(searched(&"a-".repeat(500)), (0, false));
+    let long = "y".repeat(100_000);
+    for nothing in ["", "   ", "\"\"", "*", "+", "()", "\u{1b}", "\u{1f600}", long.as_str()] {
         assert_eq!(searched(nothing).0, 2, "{nothing:?}");
     }
 }
@@ -170,5 +171,32 @@ fn events_are_read_page_by_page_from_the_first() {
             whole.iter().filter(|n| **n > 1).nth(1).unwrap()
         );
         assert_eq!(cut.lines().last(), Some(end.as_str()));
+    }
+}
+
+#[test]
+fn a_page_starts_behind_what_is_there_whatever_became_of_it() {
+    let stage = Stage::new();
+    let all: Vec<String> = (0..3).map(|n| stage.id(&format!("issues create 'thing {n}'"))).collect();
+    stage.ok(&format!("issues claim {}", all[0]));
+    stage.ok(&format!("issues close {}", all[1]));
+    for taken in &all[..2] {
+        assert_eq!(ids(&stage, &format!("issues ready --after {taken} --limit 1")), [all[2].as_str()]);
+        assert_eq!(ids(&stage, &format!("issues list --status open --after {taken}")), [all[2].as_str()]);
+    }
+    assert_eq!(ids(&stage, "issues list --status in_progress --limit 1"), [all[0].as_str()]);
+    for line in ["issues list", "issues ready", "issues search thing"] {
+        let whole = ids(&stage, line);
+        assert_eq!(ids(&stage, &format!("{line} --limit 0")), whole, "{line}");
+        let last = whole.last().unwrap();
+        assert_eq!(ids(&stage, &format!("{line} --limit 2 --after {last}")), [""; 0], "{line}");
+        stage.refused(3, &format!("{line} --after rg-none"));
+        stage.refused(4, &format!("{line} --after rg-"));
+        stage.refused(2, &format!("{line} --limit -1"));
+    }
+    for line in ["log".to_owned(), format!("issues history {}", all[0])] {
+        assert_eq!(stage.json(&format!("{line} --after {} --limit 2", u64::MAX)), serde_json::json!([]));
+        assert_eq!(stage.json(&format!("{line} --limit 0")), stage.json(&line));
+        stage.refused(2, &format!("{line} --after rg-none"));
     }
 }

@@ -1,5 +1,5 @@
 //! What acts read. A claim looks at the first that is ready; a pause looks at what is not settled below it,
-//! once, and from then on a list has nothing of it.
+//! once, and from then on a list has nothing of it. A page of a list reads what is on it, wherever it starts.
 
 use roundgate::app::ambient::{Clock, Ids};
 use roundgate::app::config::Config;
@@ -11,6 +11,7 @@ use roundgate::model::apply::{Author, apply_all};
 use roundgate::model::id::IssueId;
 use roundgate::model::issue::{Outcome, Pause};
 use roundgate::model::readiness::ready_issues;
+use roundgate::model::search::{Page, found, ranked};
 use roundgate::model::snapshot::Snapshot;
 use roundgate::store::Extent;
 use roundgate::store::sqlite::Sqlite;
@@ -120,4 +121,58 @@ fn a_pause_reads_what_is_not_settled_below_it_once_and_ready_reads_nothing_of_it
     assert!(found == 0 && cost <= 2, "{found} {cost}");
     let (found, cost) = ready(&session, None, &unseen);
     assert!(found == 5 && cost <= 5 + 3, "{found} {cost}");
+}
+
+#[test]
+fn a_page_of_a_list_or_a_search_reads_what_is_on_it_wherever_it_starts() {
+    const ROWS: usize = 20;
+    let cost = |many: usize| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = session(folder.path());
+        let root = tree(&mut session, "Root", many);
+        let top = create(&mut session, "Top", Some(&root));
+        tree(&mut session, "Other", many);
+        for n in 0..many {
+            create(&mut session, &format!("Leaf {n}"), Some(&top));
+        }
+        let unseen = unseen(&mut session);
+        let mut costs = Vec::new();
+        for (below, status, words) in [
+            (None, None, None),
+            (None, Some("open"), None),
+            (None, Some("in_progress"), None),
+            (None, Some("closed"), None),
+            (Some(&root), None, None),
+            (Some(&root), Some("open"), None),
+            (Some(&top), None, None),
+            (Some(&top), Some("open"), None),
+            (None, None, Some("root")),
+            (None, Some("closed"), Some("ro* done")),
+        ] {
+            let page_of = |after: Option<&IssueId>| {
+                let mut seen = (0, None);
+                let mut look = |snapshot: &Snapshot, _| {
+                    let page = Page { status, after, limit: ROWS };
+                    let rows = match words {
+                        Some(words) => found(snapshot, &str::parse(words).unwrap(), &page),
+                        None => {
+                            let below: Option<IssueId> = below.map(|id: &String| id.parse().unwrap());
+                            ranked(snapshot, below.and_then(|id| snapshot.graph().ix(&id)), &page)
+                        }
+                    };
+                    let last = rows.last().map(|&ix| snapshot.graph().id(ix).clone());
+                    seen = (read(snapshot, &unseen), last);
+                };
+                session.store.look(&mut look).unwrap();
+                seen
+            };
+            let (first, last) = page_of(None);
+            let (second, _) = page_of(last.as_ref());
+            let most = ROWS + 10;
+            assert!(first <= most && second <= most, "{below:?} {status:?} {words:?}: {first}, {second}");
+            costs.push((first, second));
+        }
+        costs
+    };
+    assert_eq!(cost(200), cost(60));
 }

@@ -54,8 +54,8 @@ pub fn list(context: &Context, args: ListArgs) -> Result<u8, AppError> {
 
 #[derive(Debug, Args)]
 pub struct SearchArgs {
-    /// Words that title and body must have, all of them; a "phrase" in double quotes is one, and `word*`
-    /// may go on
+    /// Whole words, all of which the title or the body has; a "phrase" in double quotes stands side by
+    /// side in one of them, and `word*` may go on
     query: Query,
     /// Only issues with this status
     #[arg(long, value_enum)]
@@ -76,7 +76,7 @@ pub fn search(context: &Context, args: SearchArgs) -> Result<u8, AppError> {
 /// Which page of a list to show.
 #[derive(Debug, Args)]
 struct PageArgs {
-    /// Only what comes behind this issue
+    /// Only what comes behind this issue, where that is now: the last one of the page before
     #[arg(long, value_name = "ID")]
     after: Option<String>,
     #[command(flatten)]

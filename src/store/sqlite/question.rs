@@ -115,20 +115,21 @@ pub(super) const EDGE: &str = "SELECT 1 FROM edges WHERE from_id = ?1 AND kind =
 /// The ids from one on, up to another.
 pub(super) const IDS: &str = "SELECT id FROM issues WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3";
 
-/// A page of all issues. The place is bound as values: with a place that is selected, only the first of
-/// its columns would be looked up in the index.
-pub(super) fn ranked(status: bool, after: bool) -> String {
-    let mut sql = String::from("SELECT id FROM issues WHERE ?5 > 0");
-    sql += if status { " AND status = ?1" } else { "" };
-    sql += if after { " AND (priority, created_at, id) > (?2, ?3, ?4)" } else { "" };
-    sql + " ORDER BY priority, created_at, id LIMIT ?5"
+/// A page of all issues, or of those at or below one. The place is bound as values: with a place that is
+/// selected, only the first of its columns would be looked up in the index.
+pub(super) fn ranked(below: bool, status: bool, after: bool) -> String {
+    let mut sql = String::from(if below { BELOW } else { "SELECT i.id FROM issues i" });
+    sql += " WHERE ?6 > 0";
+    sql += if status { " AND i.status = ?1" } else { "" };
+    sql += if after { " AND (i.priority, i.created_at, i.id) > (?2, ?3, ?4)" } else { "" };
+    sql + " ORDER BY i.priority, i.created_at, i.id LIMIT ?6"
 }
 
 /// The issues at or below one.
-pub(super) const BELOW: &str = "WITH RECURSIVE below(id) AS (
-        VALUES (?1) UNION ALL
+const BELOW: &str = "WITH RECURSIVE below(id) AS (
+        VALUES (?5) UNION
         SELECT i.id FROM issues i JOIN below b ON i.parent = b.id)
-    SELECT id FROM below";
+    SELECT i.id FROM below b CROSS JOIN issues i ON i.id = b.id";
 
 /// A page of what a search finds.
 pub(super) fn found(status: bool, after: bool) -> String {

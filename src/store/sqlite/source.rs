@@ -143,22 +143,19 @@ impl Source for Rows {
         self.some(&sql, params, row::place_from)
     }
 
-    fn ranked(&self, page: &Page<'_>) -> Vec<IssueId> {
+    fn ranked(&self, below: Option<&IssueId>, page: &Page<'_>) -> Vec<IssueId> {
         let after = page.after.and_then(|id| self.issue(id)).map(|stored| stored.issue);
-        let sql = question::ranked(page.status.is_some(), after.is_some());
+        let sql = question::ranked(below.is_some(), page.status.is_some(), after.is_some());
         let rank = after.as_ref().map(Issue::rank);
         let params = params![
             page.status,
             rank.map(|(priority, ..)| priority.get()),
             rank.map(|(_, created_at, _)| created_at),
             rank.map(|(.., id)| id.as_str()),
+            below.map(IssueId::as_str),
             limit(page.limit),
         ];
         self.some(&sql, params, |r| row::id_from(r, &row::ISSUES))
-    }
-
-    fn below(&self, id: &IssueId) -> Vec<IssueId> {
-        self.some(question::BELOW, (id.as_str(),), |r| row::id_from(r, &row::ISSUES))
     }
 
     fn found(&self, query: &Query, page: &Page<'_>) -> Vec<IssueId> {
