@@ -45,7 +45,7 @@ pub fn create(
 /// The same, for an ask that is due at a time of its own.
 ///
 /// # Errors
-/// As [`create`], and a due time that is none or over.
+/// As [`create()`], and a due time that is none or over.
 pub fn create_due(
     session: &mut Session,
     new: NewIssue,
