@@ -115,13 +115,13 @@ fn configured(folder: &Path, document: &DocumentMut, but: Option<&str>) -> Resul
     let problem = |problem| AppError::Config { file: file(folder), problem };
     for (key, item) in document.iter().filter(|(key, _)| Some(*key) != but) {
         let Some(table) = section(key, item) else {
-            put(&mut config, key, &text_of(item)).map_err(problem)?;
+            text_of(key, item).and_then(|text| put(&mut config, key, &text)).map_err(problem)?;
             continue;
         };
         for (below, item) in table.iter() {
             let key = format!("{key}.{below}");
             if Some(key.as_str()) != but {
-                put(&mut config, &key, &text_of(item)).map_err(problem)?;
+                text_of(&key, item).and_then(|text| put(&mut config, &key, &text)).map_err(problem)?;
             }
         }
     }
@@ -133,8 +133,15 @@ fn section<'i>(key: &str, item: &'i Item) -> Option<&'i dyn TableLike> {
     item.as_table_like().filter(|_| key == notify::SECTION)
 }
 
-fn text_of(item: &Item) -> String {
-    item.as_value().map(plain).unwrap_or_default()
+/// What a key is set to, as text. Only a command is made of parts.
+fn text_of(key: &str, item: &Item) -> Result<String, String> {
+    match item.as_value() {
+        Some(Value::Array(_)) if key != notify::COMMAND => Err(format!("{key} is one value, not an array")),
+        Some(value) if !value.is_inline_table() => Ok(plain(value)),
+        // Another complaint is due where there is no such key.
+        _ if !keys().any(|known| known == key) => Ok(String::new()),
+        _ => Err(format!("{} is one value, not a table", quoted(key))),
+    }
 }
 
 /// What the file says of a key.

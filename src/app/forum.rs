@@ -67,7 +67,7 @@ fn act(
         let given = human_answer(work, choice, note, None, false);
         return Ok((Some("answer"), answer::answer(snapshot, &id, given)?));
     }
-    let primitives = bound_packet(snapshot, &id, body)?;
+    let primitives = bound_packet(snapshot, &id, body, work.now)?;
     let act = (!primitives.is_empty()).then_some("max_review_rounds");
     Ok((act, primitives))
 }

@@ -96,7 +96,8 @@ pub fn children(session: &Session, text: &str) -> Result<Vec<IssueView>, AppErro
 pub fn update(session: &mut Session, text: &str, wanted: &Update) -> Result<Changed<IssueView>, AppError> {
     session.change("issues update", |work| {
         let id = resolve(&work.snapshot, text)?;
-        let primitives = update::update(&work.snapshot, &id, wanted)?;
+        let wanted = Update { configured: work.asks.clone(), ..wanted.clone() };
+        let primitives = update::update(&work.snapshot, &id, &wanted, work.now)?;
         work.apply(&primitives)?;
         shown(work, &id)
     })
@@ -395,6 +396,7 @@ pub(super) fn bound_packet(
     snapshot: &Snapshot,
     id: &IssueId,
     body: &str,
+    now: Millis,
 ) -> Result<Vec<Primitive>, AppError> {
     let Some(issue) = snapshot.graph().get(id) else { return Ok(Vec::new()) };
     if !issue.tags.review_gated() {
@@ -403,7 +405,7 @@ pub(super) fn bound_packet(
     let Some(rounds) = packet::round_bound(body)? else { return Ok(Vec::new()) };
     let mut policy = issue.policy.clone();
     policy.max_review_rounds_posted = Some(rounds);
-    Ok(update::update(snapshot, id, &Update { policy: Some(policy), ..Update::default() })?)
+    Ok(update::update(snapshot, id, &Update { policy: Some(policy), ..Update::default() }, now)?)
 }
 
 /// The topic of an issue and the issue it names, if a topic is one.

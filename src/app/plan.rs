@@ -203,9 +203,10 @@ fn root(
             title: Some(wanted.title.clone()),
             body: Some(wanted.body.clone()),
             priority: Some(wanted.priority),
+            policy: Some(asking(&wanted.ask)),
             ..Update::default()
         };
-        let primitives = update::update(&work.snapshot, &id, &change)?;
+        let primitives = update::update(&work.snapshot, &id, &change, work.now)?;
         if !primitives.is_empty() {
             report.updated.push(wanted.key.clone());
         }
@@ -219,12 +220,17 @@ fn root(
         tags: Tags::new().with(Kind::Root.tag()).with(PROTOCOL),
         priority: wanted.priority,
         key: Some(wanted.key.clone()),
+        policy: asking(&wanted.ask),
         ..NewIssue::default()
     };
     let primitives = create::create(&work.snapshot, &id, new, work.now)?;
     work.apply(&primitives)?;
     report.created.push(wanted.key.clone());
     Ok(id)
+}
+
+fn asking(ask: &AskPolicy) -> Policy {
+    Policy { ask: ask.clone(), ..Policy::default() }
 }
 
 /// The goals of a root, by key. A successor keeps no key, so the first of a name is the plan's.
@@ -329,7 +335,7 @@ fn existing(
         work: Some(work_of(goal)),
         ..Update::default()
     };
-    let mut primitives = update::update(&work.snapshot, id, &change)?;
+    let mut primitives = update::update(&work.snapshot, id, &change, work.now)?;
     if issue.policy != policy {
         create::check_policy(&policy)?;
         let fields = vec![crate::model::change::Field::Policy(policy)];

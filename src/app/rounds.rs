@@ -57,7 +57,7 @@ pub fn open(session: &mut Session, text: &str, policy: Policy) -> Result<Changed
             policy: Some(policy),
             ..Update::default()
         };
-        let primitives = update::update(&work.snapshot, &id, &wish)?;
+        let primitives = update::update(&work.snapshot, &id, &wish, work.now)?;
         work.apply(&primitives)?;
         let ix = work.snapshot.graph().ix(&id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
         if waits_for_tick(&work.snapshot, ix)

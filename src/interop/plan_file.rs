@@ -8,6 +8,7 @@ use std::fmt;
 
 use toml::de::DeTable;
 
+use crate::model::duty::AskPolicy;
 use crate::model::issue::{Millis, Policy, Priority};
 use crate::model::tag::Tag;
 
@@ -51,6 +52,8 @@ pub struct PlanRoot {
     pub body: String,
     /// How urgent it is.
     pub priority: Priority,
+    /// What it wants of the asks about it and in it, over what is configured; goals say more.
+    pub ask: AskPolicy,
 }
 
 /// How the workers of a role are started.

@@ -110,10 +110,13 @@ fn a_store_in_a_read_only_folder_is_named_and_not_written() {
 fn a_bad_configuration_is_named_with_its_file_and_nothing_is_done() {
     for (text, why) in [
         ("max_round = 3\n", "\"max_round\" is not a key; the keys are max_review_rounds, "),
-        ("max_review_rounds = [3]\n", "max_review_rounds is a number from 1 to 100, not \"[3]\""),
+        ("max_review_rounds = [3]\n", "max_review_rounds is one value, not an array"),
         ("max_review_rounds = true\n", "max_review_rounds is a number from 1 to 100, not \"true\""),
         ("max_review_rounds = 0\n", "max_review_rounds is a number from 1 to 100, not \"0\""),
         ("allow_self_review = 1\n", "allow_self_review is true or false, not \"1\""),
+        ("ask_assignee = [\"hugh\"]\n", "ask_assignee is one value, not an array"),
+        ("lease = { hours = 1 }\n", "\"lease\" is one value, not a table"),
+        ("[lease]\nhours = 1\n", "\"lease\" is one value, not a table"),
         ("ask_timeout = \"4d\"\n", "ask_timeout wants a choice: set ask_default, too"),
         (
             "ask_timeout = \"4d\"\nask_default = \"retry\"\n",

@@ -154,6 +154,56 @@ fn the_configuration_says_what_becomes_of_asks_where_no_issue_does() {
 }
 
 #[test]
+fn an_issue_that_becomes_a_question_takes_what_is_wanted_above_and_what_is_configured() {
+    let stage = Stage::new();
+    stage.ok("config set ask_remind 12h");
+    let root = stage.id("issues create Root --tag kind:root --ask-assignee hugh --ask-due 2d");
+    let ask = stage.id(&format!("issues create 'Which region?' --parent {root} --ask-due 1d"));
+    stage.ok(&format!("issues update {ask} --tags kind:ask"));
+    let ask = stage.json(&format!("asks show {ask}"));
+    assert_eq!((&ask["assignee"], &ask["remind_every_ms"]), (&json!("hugh"), &json!(43_200_000)));
+    let events = stage.json("log --all");
+    let made = events.as_array().unwrap().iter().find(|event| event["change"] == "ask_opened").unwrap();
+    assert_eq!(ask["due_at"], json!(made["at"].as_i64().unwrap() + 86_400_000));
+    // Its own default must be one of its choices, as with a new question.
+    let work = stage.id("issues create 'Move the data' --ask-timeout 1d --ask-default accept");
+    let said = stage.refused(2, &format!("issues update {work} --tags kind:ask"));
+    assert!(said.stderr.contains("accept"), "{}", said.stderr);
+}
+
+#[test]
+fn what_an_issue_wants_of_its_asks_can_be_taken_away_again() {
+    let stage = Stage::new();
+    let root =
+        stage.id("issues create Root --tag kind:root --ask-assignee hugh --ask-due 2d --ask-remind 1d");
+    let below = stage.id(&format!(
+        "issues create Below --parent {root} --tag kind:goal --ask-assignee ann --ask-due 0 --ask-remind 1h \
+         --ask-timeout 1d --ask-default skip --max-review-rounds 2"
+    ));
+    let asked = || {
+        let ask = stage.id(&format!("issues create 'Which region?' --tag kind:ask --parent {below}"));
+        stage.json(&format!("asks show {ask}"))
+    };
+    let ask = asked();
+    assert_eq!((&ask["assignee"], &ask["due_at"]), (&json!("ann"), &json!(null)));
+    assert_eq!(ask["timeout"]["choice"], "skip");
+    let events = stage.events();
+    stage.refused(2, &format!("issues update {below} --unset nonsense"));
+    assert_eq!(stage.events(), events);
+    stage.ok(&format!("issues update {below} --unset ask-assignee --unset ask-due --unset ask-timeout"));
+    let ask = asked();
+    assert_eq!((&ask["assignee"], &ask["timeout"]), (&json!("hugh"), &json!(null)));
+    assert!(ask["due_at"].is_i64(), "{ask}");
+    assert_eq!(ask["remind_every_ms"], json!(3_600_000));
+    // What is taken away and set at once is set; and again it is no change.
+    let events = stage.events();
+    stage.ok(&format!("issues update {below} --unset ask-remind --ask-remind 1h --unset ask-assignee"));
+    assert_eq!(stage.events(), events);
+    stage.ok(&format!("issues update {below} --unset ask-remind --unset max-review-rounds"));
+    assert_eq!(asked()["remind_every_ms"], json!(86_400_000));
+}
+
+#[test]
 fn a_human_sees_four_things_to_weigh_at_most_and_where_the_rest_is() {
     let stage = Stage::new();
     let ask = stage.id(&format!(

@@ -174,5 +174,9 @@ fn a_page_of_a_list_or_a_search_reads_what_is_on_it_wherever_it_starts() {
         }
         costs
     };
-    assert_eq!(cost(200), cost(60));
+    // What stands above the rows of a page is read, too: one root or two.
+    let (many, few) = (cost(200), cost(60));
+    let near = |a: usize, b: usize| a.abs_diff(b) <= 2;
+    let alike = |(a, b): (&(usize, usize), &(usize, usize))| near(a.0, b.0) && near(a.1, b.1);
+    assert!(many.len() == few.len() && many.iter().zip(&few).all(alike), "{many:?} {few:?}");
 }

@@ -215,7 +215,7 @@ impl Stage {
     }
 
     pub fn update(&mut self, name: &str, update: update::Update) -> Done {
-        let act = update::update(&self.snapshot, &id(name), &update);
+        let act = update::update(&self.snapshot, &id(name), &update, self.now);
         self.act(act)
     }
 

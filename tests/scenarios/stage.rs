@@ -341,7 +341,7 @@ impl Stage {
             Deed::Move { parent } => edges::reparent(snapshot, id, Some(&self.id(parent)?))?,
             Deed::Tag { tag } => {
                 let add_tags = vec![parsed::<Tag>(tag)?];
-                update::update(snapshot, id, &update::Update { add_tags, ..Default::default() })?
+                update::update(snapshot, id, &update::Update { add_tags, ..Default::default() }, now)?
             }
         };
         Ok(primitives)

@@ -146,7 +146,7 @@ impl World {
             let mut tag = || TAGS[self.rng.usize(0..TAGS.len())].parse().unwrap();
             (update.add_tags, update.remove_tags) = (vec![tag()], vec![tag()]);
         }
-        let act = update::update(&self.snapshot, &id, &update);
+        let act = update::update(&self.snapshot, &id, &update, self.now);
         self.act(act);
     }
 

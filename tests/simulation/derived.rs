@@ -103,7 +103,7 @@ fn gate(world: &mut World) {
         true => Update { remove_tags: policy, ..Update::default() },
         false => Update { add_tags: policy, ..Update::default() },
     };
-    let act = update::update(&world.snapshot, &id, &update);
+    let act = update::update(&world.snapshot, &id, &update, world.now);
     world.act(act);
 }
 

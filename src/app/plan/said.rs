@@ -15,8 +15,11 @@ pub(super) fn said(file: &PlanFile) -> BTreeMap<String, String> {
 }
 
 fn of_root(root: &PlanRoot) -> Value {
-    let PlanRoot { key, title, body, priority } = root;
-    json!([key, title, body, priority])
+    let PlanRoot { key, title, body, priority, ask } = root;
+    let mut said = vec![json!(key), json!(title), json!(body), json!(priority)];
+    // A root that says nothing of asks says what it said to a version that knew of none.
+    said.extend((!ask.is_empty()).then(|| json!(ask)));
+    json!(said)
 }
 
 fn of_goal(goal: &PlanGoal) -> Value {

@@ -9,7 +9,7 @@ use super::words::{RoleTag, StatusArg, acted};
 use crate::app::issues::{self, Claiming, CloseWish};
 use crate::app::{AppError, Changed, Session};
 use crate::cli::context::Context;
-use crate::model::act::update::Update;
+use crate::model::act::update::{Update, Wanted};
 use crate::model::issue::{Outcome, Policy, Priority};
 use crate::model::tag::{Tag, Tags};
 
@@ -49,6 +49,38 @@ pub struct UpdateArgs {
     role: Option<RoleTag>,
     #[command(flatten)]
     policy: PolicyArgs,
+    /// Take a wish of the issue away, so that what is above it decides; may be given more than once
+    #[arg(long, value_enum, value_name = "WISH")]
+    unset: Vec<WishArg>,
+}
+
+/// What may be taken away, by the name of the flag that sets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum WishArg {
+    MaxReviewRounds,
+    NoProgress,
+    StepRetries,
+    AllowSelfReview,
+    AskAssignee,
+    AskDue,
+    AskRemind,
+    /// With --ask-default
+    AskTimeout,
+}
+
+impl WishArg {
+    fn wanted(self) -> Wanted {
+        match self {
+            WishArg::MaxReviewRounds => Wanted::MaxReviewRounds,
+            WishArg::NoProgress => Wanted::NoProgress,
+            WishArg::StepRetries => Wanted::StepRetries,
+            WishArg::AllowSelfReview => Wanted::AllowSelfReview,
+            WishArg::AskAssignee => Wanted::AskAssignee,
+            WishArg::AskDue => Wanted::AskDue,
+            WishArg::AskRemind => Wanted::AskRemind,
+            WishArg::AskTimeout => Wanted::AskTimeout,
+        }
+    }
 }
 
 pub fn run(context: &Context, args: UpdateArgs) -> Result<u8, AppError> {
@@ -60,7 +92,8 @@ pub fn run(context: &Context, args: UpdateArgs) -> Result<u8, AppError> {
         add_tags: args.add_tag,
         remove_tags: args.remove_tag,
         policy: Some(args.policy.policy()?).filter(|policy| *policy != Policy::default()),
-        work: None,
+        unset: args.unset.into_iter().map(WishArg::wanted).collect(),
+        ..Update::default()
     };
     if let Some(role) = args.role {
         update.remove_tags.extend(["role:orchestrator", "role:worker"].map(Tag::known));

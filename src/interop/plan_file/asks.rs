@@ -1,4 +1,4 @@
-//! What a plan wants of the asks in its goals: the fields `ask_*`, which are the flags of `issues create`.
+//! What a plan wants of the asks in its root and its goals: the fields `ask_*`, which are the flags of `issues create`.
 
 use super::complaints::Complaints;
 use super::fields::Section;
@@ -8,6 +8,9 @@ use crate::model::act::create::check_timeout;
 use crate::model::duty::{AskPolicy, AskTimeout};
 use crate::model::id::Actor;
 use crate::model::issue::Policy;
+
+/// Their names: what `[root]`, `[defaults]` and a goal may say of asks.
+pub(super) const FIELDS: [&str; 5] = ["ask_assignee", "ask_due", "ask_remind", "ask_timeout", "ask_default"];
 
 /// What one table says of asks. A time and the choice it leads to belong together, so they stand together.
 pub(super) fn wanted(section: &Section<'_>, complaints: &mut Complaints<'_>) -> AskPolicy {

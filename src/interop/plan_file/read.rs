@@ -18,19 +18,10 @@ const GATED: &str = "review-gated-v1";
 const UNGATED: &str = "none";
 /// Tag families that a plan has other words for, or that the program sets by itself.
 const RESERVED: [&str; 7] = ["proto:", "node:", "kind:", "ctx:", "actor:", "flow:", "import:"];
+/// What only the root may say.
+const ROOT: [&str; 4] = ["key", "title", "body", "priority"];
 /// What `[defaults]` and a goal may say about how work is judged and repeated.
-const BOUNDS: [&str; 10] = [
-    "flow",
-    "max_review_rounds",
-    "no_progress",
-    "step_retries",
-    "allow_self_review",
-    "ask_assignee",
-    "ask_due",
-    "ask_remind",
-    "ask_timeout",
-    "ask_default",
-];
+const BOUNDS: [&str; 5] = ["flow", "max_review_rounds", "no_progress", "step_retries", "allow_self_review"];
 /// What only a goal may say.
 const GOAL: [&str; 10] =
     ["key", "title", "body", "accept", "verify", "after", "priority", "attempt", "review", "tags"];
@@ -65,15 +56,16 @@ fn root(document: &Section<'_>, complaints: &mut Complaints<'_>) -> PlanRoot {
         document.refuse("root", "missing: a plan has a [root] with a key and a title", complaints);
     }
     let Some(section) = document.table("root", "[root]", complaints) else {
-        let (key, title, body) = Default::default();
-        return PlanRoot { key, title, body, priority: Priority::default() };
+        let (key, title, body, ask) = Default::default();
+        return PlanRoot { key, title, body, priority: Priority::default(), ask };
     };
-    section.refuse_unknown(&["key", "title", "body", "priority"], complaints);
+    section.refuse_unknown(&[&ROOT[..], &asks::FIELDS].concat(), complaints);
     PlanRoot {
         key: key(&section, complaints).map_or("", |key| key.text).to_owned(),
         title: title(&section, complaints),
         body: body(&section, complaints),
         priority: priority(&section, complaints),
+        ask: asks::wanted(&section, complaints),
     }
 }
 
@@ -87,8 +79,7 @@ struct Defaults {
 fn defaults(document: &Section<'_>, complaints: &mut Complaints<'_>) -> Defaults {
     let none = Defaults { gated: true, policy: Policy::default(), time_limit: DEFAULT_TIME_LIMIT };
     let Some(section) = document.table("defaults", "[defaults]", complaints) else { return none };
-    let known: Vec<&str> = BOUNDS.into_iter().chain(["time_limit"]).collect();
-    section.refuse_unknown(&known, complaints);
+    section.refuse_unknown(&[&BOUNDS[..], &asks::FIELDS, &["time_limit"]].concat(), complaints);
     Defaults {
         gated: gated(&section, complaints).unwrap_or(none.gated),
         policy: policy(&section, &none.policy, complaints),
@@ -124,8 +115,7 @@ fn goal(
     workers: Option<&Workers>,
     complaints: &mut Complaints<'_>,
 ) -> PlanGoal {
-    let known: Vec<&str> = GOAL.into_iter().chain(BOUNDS).collect();
-    section.refuse_unknown(&known, complaints);
+    section.refuse_unknown(&[&GOAL[..], &BOUNDS, &asks::FIELDS].concat(), complaints);
     let gated = gated(section, complaints).unwrap_or(defaults.gated);
     PlanGoal {
         key: key.map_or("", |key| key.text).to_owned(),

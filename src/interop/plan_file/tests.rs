@@ -86,6 +86,20 @@ fn what_a_goal_wants_of_its_asks_stands_over_the_defaults_and_0_takes_it_away() 
     );
     assert_eq!((b.assignee, b.due, b.remind), ("ann".parse().ok(), Some(0), Some(day)));
     assert_eq!(b.timeout.map(|timeout| timeout.after), Some(0));
+    assert!(plan.root.ask.is_empty());
+}
+
+#[test]
+fn a_root_says_what_it_wants_of_the_asks_about_it() {
+    let text = format!("{ROOT}ask_assignee = \"hugh\"\nask_timeout = \"7d\"\nask_default = \"skip\"\n");
+    let ask = parse(&text).unwrap().root.ask;
+    assert_eq!((ask.assignee, ask.due, ask.remind), ("hugh".parse().ok(), None, None));
+    assert_eq!(ask.timeout.map(|timeout| timeout.choice), Some("skip".to_owned()));
+    let alone = parse(&format!("{ROOT}ask_default = \"skip\"\n")).unwrap_err();
+    assert_eq!(
+        alone[0].complaint(),
+        "root, field ask_default: wants an ask_timeout beside it: after how long it is chosen"
+    );
 }
 
 #[test]

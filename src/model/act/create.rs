@@ -145,7 +145,7 @@ pub fn question(issue: &Issue, choices: &[String]) -> Ask {
 ///
 /// # Errors
 /// When its own default is none of its choices.
-fn assigned(ask: Ask, issue: &Issue, above: AskPolicy, now: Millis) -> Result<Ask, Refusal> {
+pub(super) fn assigned(ask: Ask, issue: &Issue, above: AskPolicy, now: Millis) -> Result<Ask, Refusal> {
     let own = issue.policy.ask.clone();
     if let Some(timeout) = own.timeout.as_ref().filter(|timeout| timeout.after > 0) {
         assign::check_default(&ask, &timeout.choice)?;

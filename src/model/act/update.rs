@@ -1,13 +1,14 @@
 //! `update`: new values for what an issue says and is tagged with.
 
-use super::create::{check_policy, check_reserved, check_timeout, question};
-use super::find;
+use super::create::{assigned, check_policy, check_reserved, check_timeout, question};
 use super::packet::round_bound;
+use super::{assign, find};
 use crate::model::change::Field;
+use crate::model::duty::AskPolicy;
 use crate::model::gate;
 use crate::model::graph::Ix;
 use crate::model::id::IssueId;
-use crate::model::issue::{Issue, Policy, Priority, Work, check_text, check_title};
+use crate::model::issue::{Issue, Millis, Policy, Priority, Work, check_text, check_title};
 use crate::model::primitive::Primitive;
 use crate::model::refusal::Refusal;
 use crate::model::snapshot::Snapshot;
@@ -30,16 +31,62 @@ pub struct Update {
     pub remove_tags: Vec<Tag>,
     /// Policy metadata to set.
     pub policy: Option<Policy>,
+    /// Policy metadata to take away: what is above decides of it again.
+    pub unset: Vec<Wanted>,
     /// What a worker needs to know, anew.
     pub work: Option<Work>,
+    /// Should it become an ask: what is wanted of it where no issue says.
+    pub configured: AskPolicy,
+}
+
+/// What an issue may want of its policy, or leave to what is above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// How many rounds there may be.
+    MaxReviewRounds,
+    /// How many equal failures are no progress.
+    NoProgress,
+    /// How often a step is tried again.
+    StepRetries,
+    /// Whether who worked may judge.
+    AllowSelfReview,
+    /// Who is to answer.
+    AskAssignee,
+    /// How long there is for an answer.
+    AskDue,
+    /// The time between two reminders.
+    AskRemind,
+    /// What nobody's answer is, and when.
+    AskTimeout,
+}
+
+impl Wanted {
+    fn taken_from(self, policy: &mut Policy) {
+        match self {
+            Wanted::MaxReviewRounds => policy.max_review_rounds = None,
+            Wanted::NoProgress => policy.no_progress = None,
+            Wanted::StepRetries => policy.step_retries = None,
+            Wanted::AllowSelfReview => policy.allow_self_review = None,
+            Wanted::AskAssignee => policy.ask.assignee = None,
+            Wanted::AskDue => policy.ask.due = None,
+            Wanted::AskRemind => policy.ask.remind = None,
+            Wanted::AskTimeout => policy.ask.timeout = None,
+        }
+    }
 }
 
 /// Changes an issue; an empty list when it already is as wanted.
 ///
 /// # Errors
 /// A bad text, tag or bound; tags of round nodes, opened scopes and asks; bounds of an opened scope.
-pub fn update(snapshot: &Snapshot, id: &IssueId, update: &Update) -> Result<Vec<Primitive>, Refusal> {
-    let issue = snapshot.graph().issue(find(snapshot, id)?);
+pub fn update(
+    snapshot: &Snapshot,
+    id: &IssueId,
+    update: &Update,
+    now: Millis,
+) -> Result<Vec<Primitive>, Refusal> {
+    let ix = find(snapshot, id)?;
+    let issue = snapshot.graph().issue(ix);
     let tags = changed_tags(snapshot, issue, update)?;
     if let Some(title) = &update.title {
         check_title(title)?;
@@ -47,7 +94,7 @@ pub fn update(snapshot: &Snapshot, id: &IssueId, update: &Update) -> Result<Vec<
     if let Some(body) = &update.body {
         check_text("body", body)?;
     }
-    let policy = update.policy.as_ref().map(|set| merged(&issue.policy, set));
+    let policy = changed_policy(&issue.policy, update);
     if let Some(policy) = policy.as_ref().filter(|policy| **policy != issue.policy) {
         check_policy(policy)?;
         if policy.ask != issue.policy.ask {
@@ -76,23 +123,33 @@ pub fn update(snapshot: &Snapshot, id: &IssueId, update: &Update) -> Result<Vec<
     if fields.is_empty() {
         return Ok(Vec::new());
     }
-    let ask = becomes_ask.then(|| {
+    let ask = becomes_ask.then(|| -> Result<Primitive, Refusal> {
         let mut after = issue.clone();
         fields.iter().for_each(|field| field.put(&mut after));
-        Primitive::OpenAsk { ask: Box::new(question(&after, &[])) }
+        let above = assign::wanted(snapshot, snapshot.graph().parent(ix), &update.configured);
+        let ask = assigned(question(&after, &[]), &after, above, now)?;
+        Ok(Primitive::OpenAsk { ask: Box::new(ask) })
     });
+    let ask = ask.transpose()?;
     Ok(std::iter::once(Primitive::Edit { id: id.clone(), fields }).chain(ask).collect())
 }
 
-fn merged(old: &Policy, set: &Policy) -> Policy {
-    Policy {
+/// The policy with what is taken away and what is set; `None` where the update says nothing of it.
+fn changed_policy(old: &Policy, update: &Update) -> Option<Policy> {
+    if update.policy.is_none() && update.unset.is_empty() {
+        return None;
+    }
+    let mut old = old.clone();
+    update.unset.iter().for_each(|wanted| wanted.taken_from(&mut old));
+    let set = update.policy.clone().unwrap_or_default();
+    Some(Policy {
         max_review_rounds: set.max_review_rounds.or(old.max_review_rounds),
         max_review_rounds_posted: set.max_review_rounds_posted.or(old.max_review_rounds_posted),
         no_progress: set.no_progress.or(old.no_progress),
         allow_self_review: set.allow_self_review.or(old.allow_self_review),
         step_retries: set.step_retries.or(old.step_retries),
-        ask: set.ask.clone().or(&old.ask),
-    }
+        ask: set.ask.or(&old.ask),
+    })
 }
 
 fn changed_tags(snapshot: &Snapshot, issue: &Issue, update: &Update) -> Result<Tags, Refusal> {
