@@ -24,7 +24,9 @@ use tempfile::TempDir;
 const FILE: &str = "roundgate.db";
 const LOG: &str = "roundgate.db-wal";
 
-/// How long one test may go on flipping.
+/// How many flips one test tries, however long that takes.
+const AT_LEAST: usize = 320;
+/// How long it may go on after that.
 const AT_MOST: Duration = Duration::from_secs(8);
 
 /// Everything that a reader can be told of a store.
@@ -140,11 +142,12 @@ fn files(folder: &Path) -> [Vec<u8>; 3] {
     [FILE, LOG, "roundgate.mark"].map(|other| fs::read(folder.join(other)).unwrap_or_default())
 }
 
-/// What is left to try of these, thinly at first, until the time is up.
+/// What is left to try of these, thinly at first: so many in any case, and more until the time is up.
 fn in_time(all: &[usize]) -> impl Iterator<Item = usize> {
     let started = Instant::now();
     let spread = (0..7).flat_map(|first| all.iter().skip(first).step_by(7).copied());
-    spread.take_while(move |_| every_one() || started.elapsed() <= AT_MOST)
+    let enough = move |tried| tried >= AT_LEAST && !every_one() && started.elapsed() > AT_MOST;
+    spread.enumerate().take_while(move |(tried, _)| !enough(*tried)).map(|(_, at)| at)
 }
 
 /// Whether every byte is flipped and every length tried, however long that takes.

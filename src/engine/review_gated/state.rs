@@ -2,6 +2,7 @@
 
 use super::{contradiction, live};
 use crate::engine::progress;
+use crate::model::frontier::List;
 use crate::model::graph::Ix;
 use crate::model::record::{Ask, AskKind, Opinion, ScopeEnd};
 use crate::model::snapshot::Snapshot;
@@ -52,13 +53,11 @@ impl ScopeState {
     }
 }
 
-/// The open asks about a scope's rounds, in the total order. They lie below the review of the latest: with
-/// another round, the ask that opened it is settled.
+/// The open asks about a scope's rounds, in the total order: below the review of the latest, or, where a
+/// step failed too often, below the work it was about.
 pub fn open_asks(snapshot: &Snapshot, scope: Ix) -> Vec<&Ask> {
     let graph = snapshot.graph();
-    let review = snapshot.last_round(graph.id(scope)).and_then(|round| graph.ix(&round.review));
-    let mut below: Vec<Ix> = review.map_or_else(Vec::new, |review| graph.children(review).to_vec());
-    below.retain(|&ix| !graph.issue(ix).state.closed() && graph.issue(ix).tags.ask());
+    let mut below = snapshot.listed(List::Asking, Some(scope)).all();
     below.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
     let asks = below.into_iter().filter_map(|ix| snapshot.ask(graph.id(ix)));
     asks.filter(|ask| ask.scope.as_ref() == Some(graph.id(scope))).collect()
