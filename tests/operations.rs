@@ -85,6 +85,19 @@ fn every_kind_of_command_that_changes_something_is_carried_out_once() {
     repeats(&place, "gone", &["heartbeats", "delete", &root]);
     repeats(&place, "cron", &["cron", "create", "--root", &root, "--expr", "@daily"]);
     repeats(&place, "all", &["tick", "--all"]);
+    let made = |title: &str, parent: &str| {
+        let made = place.json(&["issues", "create", title, "--parent", parent]);
+        made["id"].as_str().unwrap().to_owned()
+    };
+    let above = made("Above", &root);
+    made("Below", &above);
+    place.ok(&["issues", "close", &above, "--outcome", "expanded"]);
+    let skip = ["--outcome", "skipped", "--cascade", "--reason", "not wanted"];
+    repeats(&place, "cascade", &[&["issues", "close", &above][..], &skip].concat());
+    place.ok(&["issues", "create", "Reopened", "--parent", &root]);
+    let reopened = titled(&place, "Reopened");
+    place.ok(&["issues", "close", &reopened]);
+    repeats(&place, "reopen", &["issues", "open", &reopened]);
     repeats(&place, "pause", &["pause", &root, "--reason", "wait"]);
     repeats(&place, "resume", &["resume", &root]);
     assert_eq!(place.faults(), [""; 0]);

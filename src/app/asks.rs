@@ -173,6 +173,21 @@ fn view(work: &Work, id: &IssueId) -> Result<AskView, AppError> {
     Ok(AskView::of(&work.snapshot, ask))
 }
 
+/// What an answer would skip beyond the scope, were it given: ids and titles.
+///
+/// # Errors
+/// What [`answer()`] refuses.
+pub fn preview(session: &Session, text: &str, wish: &AnswerWish) -> Result<Vec<(IssueId, String)>, AppError> {
+    let AnswerWish { choice, note, rounds, with_dependents } = wish.clone();
+    let (by, at) = (session.actor.clone(), session.clock.now());
+    session.look(|snapshot| {
+        let id = resolve(snapshot, text)?;
+        answer::answer(snapshot, &id, Answer { choice, note, by, at, rounds, with_dependents })?;
+        Ok(())
+    })?;
+    if wish.with_dependents { dependents_of(session, text) } else { Ok(Vec::new()) }
+}
+
 /// What `abandon --with-dependents` would skip beyond the scope: ids and titles.
 ///
 /// # Errors

@@ -233,6 +233,9 @@ pub struct Closed {
     pub verdict: bool,
     /// What is still open below it.
     pub open_below: usize,
+    /// What a cascade skipped below it.
+    #[serde(default)]
+    pub skipped: usize,
 }
 
 /// Closes an issue; on a review that is a verdict.
@@ -244,12 +247,15 @@ pub fn close(session: &mut Session, text: &str, wanted: &CloseWish) -> Result<Ch
         let id = resolve(&work.snapshot, text)?;
         let closing = wanted.by(&work.actor, work.now);
         let primitives = close::close(&work.snapshot, &id, &closing)?;
-        work.apply(&primitives)?;
         let ix = index(&work.snapshot, &id)?;
+        let before = close::open_below(&work.snapshot, ix).len();
+        work.apply(&primitives)?;
+        let open_below = close::open_below(&work.snapshot, ix).len();
         Ok(Closed {
             issue: shown(work, &id)?,
             verdict: work.snapshot.review_round(&id).is_some(),
-            open_below: close::open_below(&work.snapshot, ix).len(),
+            open_below,
+            skipped: if wanted.cascade { before.saturating_sub(open_below) } else { 0 },
         })
     })
 }

@@ -2,6 +2,8 @@
 //! (section 8). Roots and goals are found again by their keys.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 mod said;
@@ -9,7 +11,7 @@ mod said;
 use serde::{Deserialize, Serialize};
 
 use super::{AppError, Changed, Session, Work};
-use crate::interop::plan_file::{PlanFile, PlanGoal, parse};
+use crate::interop::plan_file::{MAX_PLAN_BYTES, PlanFile, PlanGoal, parse};
 use crate::model::act::create::{self, NewIssue};
 use crate::model::act::update::{self, Update};
 use crate::model::duty::AskPolicy;
@@ -91,7 +93,7 @@ pub struct Applied {
 pub fn read(path: &Path) -> Result<Plan, AppError> {
     let file_error =
         |source: std::io::Error| AppError::File { what: format!("read the plan {}", path.display()), source };
-    let text = std::fs::read_to_string(path).map_err(file_error)?;
+    let text = read_text(path).map_err(file_error)?;
     let file = parse(&text).map_err(|errors| AppError::Plan { file: path.to_owned(), errors })?;
     let absolute = path.canonicalize().map_err(file_error)?;
     let folder = absolute.parent().map_or_else(|| absolute.clone(), Path::to_owned);
@@ -100,6 +102,24 @@ pub fn read(path: &Path) -> Result<Plan, AppError> {
         return Err(AppError::Usage(format!("a plan's folder is stored as text, and {folder} is not UTF-8")));
     }
     Ok(Plan { file, folder })
+}
+
+/// What a plan's file says, and no more than tells that it is too long.
+fn read_text(path: &Path) -> std::io::Result<String> {
+    let most = u64::try_from(MAX_PLAN_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    // What was cut in the middle of a letter is too long, and refused for that.
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        Err(error) if error.as_bytes().len() > MAX_PLAN_BYTES => {
+            Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
+        }
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            Err(std::io::Error::new(ErrorKind::InvalidData, format!("it is not UTF-8 at byte {at}")))
+        }
+    }
 }
 
 /// Applies a plan in one transaction.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::pause::PauseView;
+use crate::engine::choices;
 use crate::model::act::claim::Role;
 use crate::model::duty::Fallback;
 use crate::model::graph::Ix;
@@ -263,7 +264,7 @@ impl AskView {
             scope: ask.scope.as_ref().map(ToString::to_string),
             kind: ask.kind.as_str().into(),
             question: ask.question.clone(),
-            choices: ask.choices.clone(),
+            choices: if status == "open" { choices(snapshot, ask) } else { ask.choices.clone() },
             status: status.into(),
             answer: ask.answer.as_ref().map(|answer| answer.choice.clone()),
             note: ask.answer.as_ref().map(|answer| answer.note.clone()),

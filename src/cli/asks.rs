@@ -4,11 +4,11 @@ mod assign;
 mod prompt;
 
 use clap::{Args, Subcommand};
-use serde_json::json;
 
 use super::context::Context;
+use super::issues::would_skip;
 use super::output::{line, multiline};
-use super::render::{RowsArgs, moment, table};
+use super::render::{RowsArgs, moment, table_of};
 use super::tick::show_and_tick;
 use crate::app::asks::{self, AnswerWish};
 use crate::app::view::{AskView, EVERYTHING};
@@ -58,7 +58,7 @@ pub struct AnswerArgs {
     /// One of its choices; on a terminal it is asked for
     choice: Option<String>,
     /// Why, or what else there is to say
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    #[arg(long, value_name = "TEXT", default_value = "", allow_hyphen_values = true)]
     note: String,
     /// With open-extra-round: how many further rounds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -70,7 +70,7 @@ pub struct AnswerArgs {
     #[arg(long, requires = "with_dependents")]
     dry_run: bool,
     /// Take the answer back before a tick acts on it
-    #[arg(long, conflicts_with_all = ["choice", "rounds", "with_dependents"])]
+    #[arg(long, conflicts_with_all = ["choice", "rounds", "with_dependents", "note", "tick"])]
     withdraw: bool,
     /// Tick the root at once
     #[arg(long)]
@@ -81,7 +81,7 @@ pub fn run(context: &Context, command: AsksCommand) -> Result<u8, AppError> {
     match command {
         AsksCommand::List(args) => {
             let found = asks::list(&context.session()?, args.root.as_deref(), args.all)?;
-            let limits = RowsArgs { all: args.all, limit: args.limit };
+            let limits = RowsArgs { all: false, limit: args.limit.or(args.all.then_some(0)) };
             if context.json() {
                 let shown = limits.shown_in_json(found.len());
                 context.print_json(&found[..shown].to_vec())?;
@@ -120,7 +120,8 @@ fn listed(found: &[AskView], limits: RowsArgs) -> String {
     if assigned {
         header.splice(3..3, ["FOR", "DUE"]);
     }
-    table(&header, rows.collect(), limits, "nobody is asked anything")
+    // Here --all is another list.
+    table_of(&header, rows.collect(), limits, "nobody is asked anything", "--limit 0")
 }
 
 /// How many things there are to weigh at most, and how much of each is shown.
@@ -175,9 +176,9 @@ pub fn answer(context: &Context, args: AnswerArgs) -> Result<u8, AppError> {
         let done = asks::withdraw(&mut session, &args.ask)?;
         return recorded(context, &done);
     }
-    let (choice, note) = match args.choice {
-        Some(choice) => (choice, args.note),
-        None => match asked(context, &session, &args.ask, &args.note)? {
+    let (choice, note) = match &args.choice {
+        Some(choice) => (choice.clone(), args.note.clone()),
+        None => match asked(context, &session, &args)? {
             Some(answer) => answer,
             None => {
                 context.line(&format!("unchanged: {} was not answered", line(&args.ask)));
@@ -185,20 +186,14 @@ pub fn answer(context: &Context, args: AnswerArgs) -> Result<u8, AppError> {
             }
         },
     };
-    if args.with_dependents && choice == ABANDON {
-        let waiting = asks::dependents_of(&session, &args.ask)?;
-        if args.dry_run && context.json() {
-            let ids: Vec<String> = waiting.iter().map(|(id, _)| id.to_string()).collect();
-            context.print_json(&json!({ "would_skip": ids }))?;
-            return Ok(0);
-        }
-        context.say(&format!("{} issues that wait for the scope are skipped, too", waiting.len()));
-        if args.dry_run {
-            waiting.iter().for_each(|(id, title)| context.line(&format!("would skip {id}  {}", line(title))));
-            return Ok(0);
-        }
-    }
     let wish = AnswerWish { choice, note, rounds: args.rounds, with_dependents: args.with_dependents };
+    if args.dry_run {
+        return would_skip(context, &asks::preview(&session, &args.ask, &wish)?);
+    }
+    if wish.with_dependents && wish.choice == ABANDON {
+        let waiting = asks::dependents_of(&session, &args.ask)?.len();
+        context.say(&format!("{waiting} issues that wait for the scope are skipped, too"));
+    }
     let done = asks::answer(&mut session, &args.ask, wish)?;
     if args.tick {
         return show_and_tick(context, &mut session, &done, &done.value.id, recorded);
@@ -210,16 +205,19 @@ pub fn answer(context: &Context, args: AnswerArgs) -> Result<u8, AppError> {
 fn asked(
     context: &Context,
     session: &Session,
-    ask: &str,
-    note: &str,
+    args: &AnswerArgs,
 ) -> Result<Option<(String, String)>, AppError> {
     context.no_operation("what is asked for on a terminal may be answered in another way the next time")?;
-    let ask = asks::show_open(session, ask)?;
+    let ask = asks::show_open(session, &args.ask)?;
     if !prompt::somebody_is_there(context) {
         let choices: Vec<&str> = ask.choices.iter().map(|choice| choice.id.as_str()).collect();
         return Err(AppError::Usage(format!("name one of its choices: {}", choices.join(", "))));
     }
-    prompt::choose(&ask, note)
+    let waiting = match args.with_dependents {
+        true => Some(asks::dependents_of(session, &ask.id)?.len()),
+        false => None,
+    };
+    prompt::choose(&ask, &args.note, waiting)
 }
 
 /// What became of an ask.

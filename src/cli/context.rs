@@ -78,7 +78,12 @@ impl Context {
 
     /// The store that the flags or the current folder name.
     pub fn store_folder(&self) -> Result<PathBuf, AppError> {
-        place::find(&self.cwd()?, self.global.store.as_deref())
+        let cwd = self.cwd()?;
+        let folder = place::find(&cwd, self.global.store.as_deref())?;
+        if self.global.store.is_none() && folder.parent().is_some_and(|above| !cwd.starts_with(above)) {
+            self.say(&format!("the store is {}, of the main worktree", folder.display()));
+        }
+        Ok(folder)
     }
 
     /// The store that `init` makes: the named one, or `.roundgate` here.
@@ -156,25 +161,12 @@ impl Context {
 
     /// Who acts: `--as`, `ROUNDGATE_ACTOR`, the login name, else `uid:N`.
     pub fn actor(&self) -> Result<Actor, AppError> {
-        let parse = |text: &str| {
-            text.parse::<Actor>()
-                .map_err(|source| AppError::BadActor { text: text.chars().take(60).collect(), source })
-        };
         if let Some(named) = &self.global.actor {
-            return match parse(named)? {
-                engine if engine == Actor::engine() => Err(AppError::Usage(format!(
-                    "{engine} is what the log calls the engine itself; act under another name"
-                ))),
-                actor => Ok(actor),
-            };
+            return named_actor(named);
         }
-        let login = ["LOGNAME", "USER"].iter().find_map(|name| std::env::var(name).ok());
-        let login = login.and_then(|name| name.parse::<Actor>().ok());
         // A user of the system may well have the engine's name, and is told from it by number.
-        if let Some(actor) = login.filter(|actor| *actor != Actor::engine()) {
-            return Ok(actor);
-        }
-        parse(&format!("uid:{}", rustix::process::getuid().as_raw()))
+        let login = ["LOGNAME", "USER"].iter().find_map(|name| named_actor(&std::env::var(name).ok()?).ok());
+        login.map_or_else(|| named_actor(&format!("uid:{}", rustix::process::getuid().as_raw())), Ok)
     }
 
     /// Prints a result for programs.
@@ -228,6 +220,19 @@ impl Context {
             output::write_stderr(&format!("{}\n", output::multiline(text)));
         }
     }
+}
+
+/// Who acts, by name. Nobody acts as the engine.
+pub fn named_actor(text: &str) -> Result<Actor, AppError> {
+    let actor = text
+        .parse::<Actor>()
+        .map_err(|source| AppError::BadActor { text: text.chars().take(60).collect(), source })?;
+    if actor == Actor::engine() {
+        return Err(AppError::Usage(format!(
+            "{actor} is what the log calls the engine itself; act under another name"
+        )));
+    }
+    Ok(actor)
 }
 
 fn number(name: &str) -> Result<Option<u64>, AppError> {

@@ -1,6 +1,7 @@
 //! Where a command line comes in: the list of commands, and what happens to errors.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -159,6 +160,8 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> u8 {
     if error.use_stderr() && (json || unreadable) {
         let (message, hint) = if unreadable {
             (not_utf8(arguments), "text is given as UTF-8".to_owned())
+        } else if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            ("a command is missing".to_owned(), "roundgate --help lists the commands and flags".to_owned())
         } else {
             (first_paragraph(error), "roundgate --help lists the commands and flags".to_owned())
         };
@@ -167,9 +170,12 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> u8 {
     } else if error.use_stderr() {
         // Clap repeats what was given, and what was given may be hostile.
         output::write_stderr(&output::multiline(&error.render().to_string()));
-    } else {
-        // Printing can only fail when nobody reads it.
-        let _ = error.print();
+    } else if let Err(unprinted) = error.print().and_then(|()| std::io::stdout().flush())
+        && unprinted.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        let failure = Failure::from(AppError::File { what: "print the help".to_owned(), source: unprinted });
+        output::print_failure(&failure, json);
+        return failure.exit;
     }
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
@@ -181,13 +187,17 @@ fn first_paragraph(error: &clap::Error) -> String {
     lines.collect::<Vec<_>>().join(" ").trim_start_matches("error: ").to_owned()
 }
 
-/// Which arguments are no text; clap does not say.
+/// Which arguments and variables are no text; clap does not say.
 fn not_utf8(arguments: &[OsString]) -> String {
     let bad = arguments.iter().enumerate().skip(1).filter(|(_, argument)| argument.to_str().is_none());
-    let named: Vec<String> = bad
-        .map(|(at, argument)| {
-            let shown: String = argument.to_string_lossy().chars().take(60).collect();
-            format!("argument {at} ({shown:?}) is not UTF-8")
+    let arguments = bad.map(|(at, argument)| (format!("argument {at}"), argument.clone()));
+    let set =
+        GLOBAL_VARIABLES.iter().filter_map(|(_, name)| Some(((*name).to_owned(), std::env::var_os(name)?)));
+    let unreadable = arguments.chain(set.filter(|(_, value)| value.to_str().is_none()));
+    let named: Vec<String> = unreadable
+        .map(|(what, text)| {
+            let shown: String = text.to_string_lossy().chars().take(60).collect();
+            format!("{what} ({shown:?}) is not UTF-8")
         })
         .collect();
     named.join("; ")
@@ -225,7 +235,12 @@ fn dispatch(command: Command, context: &Context) -> Result<u8, AppError> {
             let mut script = Vec::new();
             let mut cli = whole(Cli::command);
             clap_complete::generate(shell, &mut cli, "roundgate", &mut script);
-            context.print(&String::from_utf8_lossy(&script));
+            let script = String::from_utf8_lossy(&script);
+            if context.json() {
+                context.print_json(&serde_json::json!({ "shell": shell.to_string(), "script": script }))?;
+            } else {
+                context.print(&script);
+            }
             Ok(0)
         }
     }

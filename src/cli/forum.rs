@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::context::Context;
+use super::context::{Context, named_actor};
 use super::issues::body_text;
 use super::output::multiline;
 use super::render::{RowsArgs, moment, table};
@@ -28,7 +28,7 @@ pub struct PostArgs {
     /// Such as issue:rg-abcd
     topic: String,
     /// What to say
-    #[arg(long, short, required_unless_present = "message_file")]
+    #[arg(long, short, required_unless_present = "message_file", allow_hyphen_values = true)]
     message: Option<String>,
     /// Read what to say from a file (- for stdin)
     #[arg(long, value_name = "FILE", conflicts_with = "message")]
@@ -77,8 +77,7 @@ fn post(context: &Context, args: PostArgs) -> Result<u8, AppError> {
     let body = body_text(context, args.message, args.message_file)?.unwrap_or_default();
     let mut session = context.session_to_write()?;
     if let Some(author) = &args.author {
-        session.actor =
-            author.parse().map_err(|source| AppError::BadActor { text: author.clone(), source })?;
+        session.actor = named_actor(author)?;
     }
     let topic = full_topic(&session, &args.topic)?;
     let done = forum::post(&mut session, &topic, &body)?;
@@ -104,22 +103,21 @@ fn post(context: &Context, args: PostArgs) -> Result<u8, AppError> {
 fn read(context: &Context, args: ReadArgs) -> Result<u8, AppError> {
     let session = context.session()?;
     let topic = full_topic(&session, &args.topic)?;
-    let last = match args.rows.limit {
-        Some(limit) if limit > 0 && !args.rows.all => Some(limit),
-        _ => None,
-    };
-    let posts = forum::read(&session, &topic, last)?;
+    let wanted = args.rows.wanted(context.json());
+    // One more than is shown tells whether there are more.
+    let found = forum::read(&session, &topic, wanted.map(|rows| rows.saturating_add(1)))?;
+    let more = wanted.is_some_and(|rows| found.len() > rows);
+    let posts = if more { &found[1..] } else { &found[..] };
     if context.json() {
         context.print_json(&posts.iter().map(shown).collect::<Vec<_>>())?;
         return Ok(0);
     }
-    let shown = args.rows.shown(posts.len());
-    for post in &posts[posts.len() - shown..] {
+    if more {
+        context.line("... and earlier ones; --all shows every post\n");
+    }
+    for post in posts {
         context.line(&format!("{}  {}", moment(post.at), post.author));
         context.line(&format!("  {}\n", multiline(post.body.trim_end()).replace('\n', "\n  ")));
-    }
-    if shown < posts.len() {
-        context.line(&format!("... and {} earlier; --all shows every post", posts.len() - shown));
     }
     if posts.is_empty() {
         context.line(&format!("no posts in {topic}"));

@@ -13,7 +13,7 @@ pub struct PauseArgs {
     /// The root, the scope or any other issue: its id or a unique prefix
     scope: String,
     /// Why
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     reason: String,
 }
 

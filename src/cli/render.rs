@@ -53,6 +53,17 @@ impl RowsArgs {
 
 /// A table with a header, and its footer.
 pub fn table(header: &[&str], rows: Vec<Vec<String>>, limits: RowsArgs, nothing: &str) -> String {
+    table_of(header, rows, limits, nothing, "--all")
+}
+
+/// The same where another flag shows every row.
+pub fn table_of(
+    header: &[&str],
+    rows: Vec<Vec<String>>,
+    limits: RowsArgs,
+    nothing: &str,
+    every: &str,
+) -> String {
     let total = rows.len();
     if total == 0 {
         return format!("{nothing}\n");
@@ -66,7 +77,7 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>, limits: RowsArgs, nothing:
     }
     let mut out: String = table.lines().map(|row| format!("{}\n", row.trim_end())).collect();
     if shown < total {
-        out.push_str(&format!("... and {} more; --all shows every row\n", total - shown));
+        out.push_str(&format!("... and {} more; {every} shows every row\n", total - shown));
     }
     out
 }

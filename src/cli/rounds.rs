@@ -47,7 +47,7 @@ pub struct VerdictArgs {
     /// pass, or needs_work
     verdict: OpinionArg,
     /// What was found; needs_work wants it, since the next attempt reads it
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    #[arg(long, value_name = "TEXT", default_value = "", allow_hyphen_values = true)]
     note: String,
     /// A file whose text is posted as evidence; may be given more than once
     #[arg(long, value_name = "FILE")]

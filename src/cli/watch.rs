@@ -42,7 +42,7 @@ pub fn run(context: &Context, args: WatchArgs) -> Result<u8, AppError> {
     let only = args.root.and(overview.root.as_ref().map(|root| root.id.clone()));
     let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let view = View::new(overview, context.actor()?.to_string(), only, colour);
-    let mut live = Live { source, view, clock: context.clock()?, stop: signals()?, rest: 0 };
+    let mut live = Live { source, view, clock: context.clock()?, asked: signals()?, rest: 0 };
     let mut on_terminal = || -> io::Result<()> {
         let mut keyboard = Keyboard::open()?;
         let mut screen = Screen::take()?;

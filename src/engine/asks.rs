@@ -91,6 +91,67 @@ fn releases(snapshot: &Snapshot, scope: Ix) -> String {
     }
 }
 
+/// The choices of an ask, with what each does now: what waits may be more or less than when it was asked.
+pub fn choices(snapshot: &Snapshot, ask: &Ask) -> Vec<Choice> {
+    let at = |id: &Option<IssueId>| snapshot.graph().ix(id.as_ref()?);
+    let now = match ask.kind {
+        AskKind::Question => None,
+        AskKind::Rounds => at(&ask.scope).map(|ix| after_rounds(snapshot, ix, ask.round.unwrap_or_default())),
+        AskKind::Handoff => at(&ask.scope).map(|ix| after_handoff(snapshot, ix)),
+        AskKind::Failure => at(&ask.about).map(|ix| after_failure(snapshot, ix)),
+        AskKind::Steps => at(&ask.about).map(|ix| after_steps(snapshot, ix, ask.scope.as_ref())),
+    };
+    let now = now.unwrap_or_default();
+    let same = |asked: &Choice| now.iter().find(|now| now.id == asked.id).unwrap_or(asked).clone();
+    ask.choices.iter().map(same).collect()
+}
+
+fn after_rounds(snapshot: &Snapshot, scope: Ix, k: u32) -> Vec<Choice> {
+    let releases = releases(snapshot, scope);
+    vec![
+        choice(
+            EXTRA_ROUND,
+            "Open one extra round",
+            format!("opens round {} (or more, with --rounds)", k + 1),
+        ),
+        choice(
+            "stop-and-handoff",
+            "Stop and hand off",
+            "no more rounds; a human takes the work over, and what waits keeps waiting".to_owned(),
+        ),
+        choice(
+            "accept",
+            "Accept as it is",
+            format!("overrides the verdict, with your name and reason; {releases}"),
+        ),
+        choice(ABANDON, "Abandon", format!("gives up everything open in this scope; {releases}")),
+    ]
+}
+
+fn after_handoff(snapshot: &Snapshot, scope: Ix) -> Vec<Choice> {
+    let releases = releases(snapshot, scope);
+    vec![
+        choice("done", "Done by hand", format!("the work is finished; {releases}")),
+        choice(ABANDON, "Abandon", format!("gives up everything open in this scope; {releases}")),
+    ]
+}
+
+fn after_failure(snapshot: &Snapshot, failed: Ix) -> Vec<Choice> {
+    vec![
+        choice("retry", "Try again", "a successor with the notes takes over".to_owned()),
+        choice("skip", "Go on without it", format!("it is let go; {}", releases(snapshot, failed))),
+    ]
+}
+
+fn after_steps(snapshot: &Snapshot, ix: Ix, scope: Option<&IssueId>) -> Vec<Choice> {
+    let give_up = match scope {
+        Some(scope) => choice(ABANDON, "Abandon", format!("gives up the scope {scope}")),
+        None => choice("skip", "Go on without it", format!("it is skipped; {}", releases(snapshot, ix))),
+    };
+    let again = "the count of failed steps starts again, and the next step gets the note";
+    vec![choice("retry", "Try again", again.to_owned()), give_up]
+}
+
 /// The ask for exhausted rounds (S3, table row 5), or for rounds that make no progress.
 pub fn rounds(
     snapshot: &Snapshot,
@@ -135,28 +196,6 @@ pub fn rounds(
         evidence.push(format!("earlier: {}", shortened(&earlier.join("; "), PREVIEW_CHARS)));
     }
     evidence.push(format!("everything: roundgate rounds show {}", scope.id));
-    let choices = vec![
-        choice(
-            EXTRA_ROUND,
-            "Open one extra round",
-            format!("opens round {} (or more, with --rounds)", k + 1),
-        ),
-        choice(
-            "stop-and-handoff",
-            "Stop and hand off",
-            "no more rounds; a human takes the work over, and what waits keeps waiting".to_owned(),
-        ),
-        choice(
-            "accept",
-            "Accept as it is",
-            format!("overrides the verdict, with your name and reason; {}", releases(snapshot, ix)),
-        ),
-        choice(
-            ABANDON,
-            "Abandon",
-            format!("gives up everything open in this scope; {}", releases(snapshot, ix)),
-        ),
-    ];
     let node = node(forge, title, question.clone(), issue.priority);
     let record = Ask {
         id: node.id.clone(),
@@ -166,7 +205,7 @@ pub fn rounds(
         about: Some(round.attempt.clone()),
         question,
         evidence,
-        choices,
+        choices: after_rounds(snapshot, ix, k),
         answer: None,
         duty: None,
     };
@@ -208,14 +247,7 @@ pub fn handoff(
         about: first.about.clone(),
         question,
         evidence,
-        choices: vec![
-            choice("done", "Done by hand", format!("the work is finished; {}", releases(snapshot, scope))),
-            choice(
-                ABANDON,
-                "Abandon",
-                format!("gives up everything open in this scope; {}", releases(snapshot, scope)),
-            ),
-        ],
+        choices: after_handoff(snapshot, scope),
         answer: None,
         duty: None,
     };
@@ -245,10 +277,7 @@ pub fn failure(snapshot: &Snapshot, failed: Ix, forge: &mut Forge<'_>) -> AskNod
         about: Some(issue.id.clone()),
         question,
         evidence,
-        choices: vec![
-            choice("retry", "Try again", "a successor with the notes takes over".to_owned()),
-            choice("skip", "Go on without it", format!("it is let go; {}", releases(snapshot, failed))),
-        ],
+        choices: after_failure(snapshot, failed),
         answer: None,
         duty: None,
     };
@@ -265,14 +294,11 @@ pub fn steps(snapshot: &Snapshot, ix: Ix, forge: &mut Forge<'_>) -> AskNode {
     let question = format!("The worker on \"{}\" failed {tries} times. Try again?", issue.title);
     let node = node(forge, format!("Steps failed: {}", issue.title), question.clone(), issue.priority);
     let round = snapshot.round_of(&issue.id).or_else(|| gate::judged_by(snapshot, ix).first().copied());
-    let give_up = match round {
-        Some(round) => choice(ABANDON, "Abandon", format!("gives up the scope {}", round.scope)),
-        None => choice("skip", "Go on without it", format!("it is skipped; {}", releases(snapshot, ix))),
-    };
+    let scope = round.map(|round| round.scope.clone());
     let record = Ask {
         id: node.id.clone(),
         kind: AskKind::Steps,
-        scope: round.map(|round| round.scope.clone()),
+        scope: scope.clone(),
         // A round may come to several step asks; its own ask is one of a kind.
         round: None,
         about: Some(issue.id.clone()),
@@ -281,14 +307,7 @@ pub fn steps(snapshot: &Snapshot, ix: Ix, forge: &mut Forge<'_>) -> AskNode {
             format!("{tries} steps were lost or failed"),
             format!("everything: roundgate forum read issue:{}", issue.id),
         ],
-        choices: vec![
-            choice(
-                "retry",
-                "Try again",
-                "the count of failed steps starts again, and the next step gets the note".to_owned(),
-            ),
-            give_up,
-        ],
+        choices: after_steps(snapshot, ix, scope.as_ref()),
         answer: None,
         duty: None,
     };

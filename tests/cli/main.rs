@@ -19,6 +19,7 @@ mod output;
 mod pauses;
 mod questions;
 mod reading;
+mod said;
 mod searching;
 mod stage;
 mod verdicts;

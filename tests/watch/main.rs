@@ -135,7 +135,7 @@ fn however_it_is_asked_to_end_the_terminal_is_left_as_it_was() {
         desk.tmux.keys(&keys);
         desk.tmux.after();
     }
-    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT] {
         let pid = desk.watch();
         kill_process(pid, signal).unwrap();
         desk.tmux.after();

@@ -6,14 +6,20 @@ use super::{AskView, shown};
 use crate::app::AppError;
 use crate::cli::context::Context;
 use crate::cli::output::{line, multiline, write_stderr};
+use crate::model::act::answer::ABANDON;
 
 /// Whether somebody sits there who can be asked.
 pub fn somebody_is_there(context: &Context) -> bool {
     !context.json() && stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// What a human says to an ask: a choice and a note; `None` leaves it open.
-pub fn choose(ask: &AskView, note: &str) -> Result<Option<(String, String)>, AppError> {
+/// What a human says to an ask: a choice and a note; `None` leaves it open. `waiting` is how much else is
+/// skipped, should the scope be abandoned.
+pub fn choose(
+    ask: &AskView,
+    note: &str,
+    waiting: Option<usize>,
+) -> Result<Option<(String, String)>, AppError> {
     write_stderr(&multiline(&shown(ask)));
     let mut lines = stdin().lock().lines();
     let mut read = |prompt: &str| -> Result<Option<String>, AppError> {
@@ -34,7 +40,11 @@ pub fn choose(ask: &AskView, note: &str) -> Result<Option<(String, String)>, App
         "" => read("why (may be empty): ")?.unwrap_or_default().trim().to_owned(),
         given => given.to_owned(),
     };
-    let sure = read(&format!("answer {choice}? [y/N] "))?.unwrap_or_default();
+    let more = match waiting.filter(|_| choice == ABANDON) {
+        Some(count) => format!(", and skip {count} issues that wait for the scope"),
+        None => String::new(),
+    };
+    let sure = read(&format!("answer {choice}{more}? [y/N] "))?.unwrap_or_default();
     Ok(matches!(sure.trim(), "y" | "Y" | "yes").then_some((choice, note)))
 }
 

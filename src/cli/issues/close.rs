@@ -8,6 +8,7 @@ use crate::app::AppError;
 use crate::app::issues::{self, CloseWish};
 use crate::cli::context::Context;
 use crate::cli::output::line;
+use crate::model::id::IssueId;
 use crate::model::issue::Outcome;
 
 #[derive(Debug, Args)]
@@ -29,7 +30,7 @@ pub struct CloseArgs {
     #[arg(long)]
     outcome: Option<Outcome>,
     /// Why; a skip wants one, and so does needs_work on a review
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     reason: Option<String>,
     /// With --outcome skipped: skip what is open below, too
     #[arg(long)]
@@ -49,23 +50,16 @@ pub fn close(context: &Context, args: CloseArgs) -> Result<u8, AppError> {
     let wish =
         CloseWish { outcome: args.outcome, reason: args.reason, cascade: args.cascade, epoch: args.epoch };
     let mut session = if args.dry_run { context.session()? } else { context.session_to_write()? };
-    if wish.cascade {
-        let below = issues::cascade_preview(&session, &args.id, &wish)?;
-        if args.dry_run && context.json() {
-            let ids: Vec<String> = below.iter().map(|(id, _)| id.to_string()).collect();
-            context.print_json(&json!({ "would_skip": ids }))?;
-            return Ok(0);
-        }
-        context.say(&format!("{} open issues below are skipped, too", below.len()));
-        if args.dry_run {
-            below.iter().for_each(|(id, title)| context.line(&format!("would skip {id}  {}", line(title))));
-            return Ok(0);
-        }
+    if args.dry_run {
+        return would_skip(context, &issues::cascade_preview(&session, &args.id, &wish)?);
     }
     let done = issues::close(&mut session, &args.id, &wish)?;
     if done.value.verdict && done.changed {
         context.say("the verdict is recorded; the next tick acts on it");
         return acted(context, "judged", &done.value.issue, true);
+    }
+    if wish.cascade && done.changed {
+        context.say(&format!("{} open issues below were skipped, too", done.value.skipped));
     }
     if wish.outcome == Some(Outcome::Skipped) && done.value.open_below > 0 {
         let count = done.value.open_below;
@@ -74,12 +68,24 @@ pub fn close(context: &Context, args: CloseArgs) -> Result<u8, AppError> {
     acted(context, "closed", &done.value.issue, done.changed)
 }
 
+/// What an act would skip, and that nothing was changed.
+pub fn would_skip(context: &Context, issues: &[(IssueId, String)]) -> Result<u8, AppError> {
+    if context.json() {
+        let ids: Vec<String> = issues.iter().map(|(id, _)| id.to_string()).collect();
+        context.print_json(&json!({ "would_skip": ids }))?;
+        return Ok(0);
+    }
+    context.say(&format!("{} further issues would be skipped, too; nothing was changed", issues.len()));
+    issues.iter().for_each(|(id, title)| context.line(&format!("would skip {id}  {}", line(title))));
+    Ok(0)
+}
+
 #[derive(Debug, Args)]
 pub struct RetryArgs {
     /// The failed issue's id or a unique prefix
     id: String,
     /// What the successor should know
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     note: Option<String>,
 }
 

@@ -28,7 +28,7 @@ pub struct CreateArgs {
     /// One line for people
     title: String,
     /// What is wanted
-    #[arg(long, short)]
+    #[arg(long, short, allow_hyphen_values = true)]
     body: Option<String>,
     /// Read the body from a file (- for stdin)
     #[arg(long, value_name = "FILE", conflicts_with = "body")]
@@ -51,7 +51,7 @@ pub struct CreateArgs {
     #[command(flatten)]
     policy: PolicyArgs,
     /// An acceptance criterion; may be given more than once
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     accept: Vec<String>,
     /// For a kind:ask: a choice; may be given more than once
     #[arg(long = "choice", value_name = "WORD")]

@@ -12,15 +12,19 @@ use crate::cli::tick::waiting_code;
 
 #[derive(Debug, Args)]
 pub struct ValidateArgs {
-    /// The root's id or a unique prefix
+    /// The root's id or a unique prefix; of another issue, what is at and below it
     id: String,
-    /// Exit with 10, 11 or 12 when it is not final
+    /// For a root: exit with 10, 11 or 12 when it is not final
     #[arg(long)]
     exit_status: bool,
 }
 
 pub fn validate(context: &Context, args: ValidateArgs) -> Result<u8, AppError> {
     let mut session = context.session()?;
+    if args.exit_status && issues::get(&session, &args.id)?.parent.is_some() {
+        let wanted = "--exit-status is about a root, and this issue is below one";
+        return Err(AppError::Usage(wanted.to_owned()));
+    }
     let found = validating::validate(&session, &args.id)?;
     if context.json() {
         context.print_json(&found)?;

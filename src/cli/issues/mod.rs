@@ -10,5 +10,6 @@ mod read;
 mod update;
 mod words;
 
+pub use close::would_skip;
 pub use commands::{IssuesCommand, run};
 pub use create::{PolicyArgs, body as body_text, duration, interval};

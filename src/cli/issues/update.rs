@@ -18,10 +18,10 @@ pub struct UpdateArgs {
     /// The issue's id or a unique prefix
     id: String,
     /// A new title
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     title: Option<String>,
     /// A new body
-    #[arg(long, short)]
+    #[arg(long, short, allow_hyphen_values = true)]
     body: Option<String>,
     /// Read the new body from a file (- for stdin)
     #[arg(long, value_name = "FILE", conflicts_with = "body")]
@@ -32,6 +32,9 @@ pub struct UpdateArgs {
     /// With --status closed: how it ended
     #[arg(long, requires = "status")]
     outcome: Option<Outcome>,
+    /// With --status closed: why
+    #[arg(long, value_name = "TEXT", requires = "status", allow_hyphen_values = true)]
+    reason: Option<String>,
     /// A new priority, 1 (most urgent) to 5
     #[arg(long, short)]
     priority: Option<Priority>,
@@ -110,7 +113,8 @@ pub fn run(context: &Context, args: UpdateArgs) -> Result<u8, AppError> {
             acted(context, "updated", &done.value, done.changed)
         }
         (false, Some(status)) => {
-            let done = set_status(&mut context.session_to_write()?, &args.id, status, args.outcome)?;
+            let wish = CloseWish { outcome: args.outcome, reason: args.reason, ..CloseWish::default() };
+            let done = set_status(&mut context.session_to_write()?, &args.id, status, &wish)?;
             acted(context, "updated", &done.value, done.changed)
         }
     }
@@ -120,16 +124,16 @@ fn set_status(
     session: &mut Session,
     id: &str,
     status: StatusArg,
-    outcome: Option<Outcome>,
+    wish: &CloseWish,
 ) -> Result<Changed<crate::app::view::IssueView>, AppError> {
-    if outcome.is_some() && status != StatusArg::Closed {
-        return Err(AppError::Usage("--outcome goes with --status closed".to_owned()));
+    if *wish != CloseWish::default() && status != StatusArg::Closed {
+        return Err(AppError::Usage("--outcome and --reason go with --status closed".to_owned()));
     }
     match status {
         StatusArg::Open => issues::open(session, id),
         StatusArg::InProgress => issues::claim(session, id, &Claiming::default()),
         StatusArg::Closed => {
-            let closed = issues::close(session, id, &CloseWish { outcome, ..CloseWish::default() })?;
+            let closed = issues::close(session, id, wish)?;
             Ok(Changed { value: closed.value.issue, changed: closed.changed })
         }
     }

@@ -11,6 +11,8 @@ use rustix::io::Errno;
 
 /// How long after an escape character what comes next is still part of the same key.
 const REST: Duration = Duration::from_millis(50);
+/// How many such times the rest of a paste is waited for.
+const GIVEN_UP: u32 = 40;
 /// How much of a paste is waited for.
 const LONGEST: usize = 1 << 16;
 
@@ -61,12 +63,14 @@ pub struct Keyboard {
     /// The terminal, where stdin is something else.
     tty: Option<File>,
     pending: Vec<u8>,
+    /// How often in a row nothing more came.
+    waited: u32,
 }
 
 impl Keyboard {
     pub fn open() -> io::Result<Keyboard> {
         let tty = if io::stdin().is_terminal() { None } else { Some(File::open("/dev/tty")?) };
-        Ok(Keyboard { tty, pending: Vec::new() })
+        Ok(Keyboard { tty, pending: Vec::new(), waited: 0 })
     }
 
     /// Waits for keys, or until so much time has passed, or a signal came.
@@ -82,7 +86,13 @@ impl Keyboard {
                 count == 0
             }
         };
-        Ok(Heard::Keys(keys(&mut self.pending, ended)))
+        let keys = keys(&mut self.pending, ended);
+        self.waited = if ended { self.waited.saturating_add(1) } else { 0 };
+        if self.waited >= GIVEN_UP {
+            // A paste without an end must not keep every later key.
+            self.pending.clear();
+        }
+        Ok(Heard::Keys(keys))
     }
 }
 
@@ -129,6 +139,9 @@ fn parse(bytes: &[u8], ended: bool) -> Parsed {
     match bytes {
         [0x1b] => part(Some(Key::Esc)),
         [0x1b, b'[' | b'O'] => part(None),
+        // Of the keypad; behind `[` it begins what a mouse did.
+        [0x1b, b'O', b'M', ..] => Parsed::Key(Key::Enter, 3),
+        [0x1b, b'[', b'M', ..] => Parsed::Skip(bytes.len().min(6)),
         [0x1b, b'O', last, ..] => named(&[], *last).map_or(Parsed::Skip(3), |key| Parsed::Key(key, 3)),
         [0x1b, b'[', ..] if bytes.starts_with(PASTE) => pasted(bytes),
         [0x1b, b'[', b'[', ..] => Parsed::Skip(bytes.len().min(4)),
@@ -179,7 +192,6 @@ fn named(numbers: &[u8], last: u8) -> Option<Key> {
         (b'H', _) | (b'~', b"1" | b"7") => Key::Home,
         (b'F', _) | (b'~', b"4" | b"8") => Key::End,
         (b'Z', _) => Key::BackTab,
-        (b'M', b"") => Key::Enter,
         (b'~', b"5") => Key::PageUp,
         (b'~', b"6") => Key::PageDown,
         _ => return None,
@@ -251,6 +263,24 @@ mod tests {
         assert_eq!(keys(&mut pending, true), []);
         pending.extend_from_slice(b"\x1b\x1b[201~q");
         assert_eq!(keys(&mut pending, false), [Key::Paste("jj y ".to_owned()), Key::Char('q')]);
+    }
+
+    #[test]
+    fn a_click_is_no_enter_and_the_keypad_s_enter_is() {
+        assert_eq!(all(b"\x1b[M yyj"), [Key::Char('j')]);
+        assert_eq!(all(b"\x1bOMj"), [Key::Enter, Key::Char('j')]);
+    }
+
+    #[test]
+    fn a_paste_without_an_end_is_given_up() {
+        let (ours, mut theirs) = std::io::pipe().unwrap();
+        let tty = Some(File::from(std::os::fd::OwnedFd::from(ours)));
+        let mut keyboard = Keyboard { tty, pending: b"\x1b[200~half".to_vec(), waited: 0 };
+        for _ in 0..GIVEN_UP {
+            assert_eq!(keyboard.wait(Duration::ZERO).unwrap(), Heard::Keys(Vec::new()));
+        }
+        io::Write::write_all(&mut theirs, b"q").unwrap();
+        assert_eq!(keyboard.wait(Duration::from_secs(5)).unwrap(), Heard::Keys(vec![Key::Char('q')]));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Signal, kill_current_process_group};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 
 use super::keys::{Heard, Keyboard};
 use super::screen::Screen;
@@ -75,21 +76,34 @@ impl<'a> Source<'a> {
     }
 }
 
-/// What ends the loop, beside the keys.
-pub fn signals() -> Result<Arc<AtomicBool>, AppError> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .map_err(|source| AppError::File { what: "watch for signals".to_owned(), source })?;
+/// What others ask for, beside the keys.
+#[derive(Default)]
+pub struct Asked {
+    /// To end.
+    pub stop: Arc<AtomicBool>,
+    /// To stop until somebody lets it go on, as Ctrl-Z does.
+    pub suspend: Arc<AtomicBool>,
+}
+
+/// Listens to the signals that can be heard.
+pub fn signals() -> Result<Asked, AppError> {
+    let asked = Asked::default();
+    let hear = |signal, flag: &Arc<AtomicBool>| {
+        signal_hook::flag::register(signal, Arc::clone(flag))
+            .map_err(|source| AppError::File { what: "watch for signals".to_owned(), source })
+    };
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+        hear(signal, &asked.stop)?;
     }
-    Ok(stop)
+    hear(SIGTSTP, &asked.suspend)?;
+    Ok(asked)
 }
 
 pub struct Live<'a> {
     pub source: Source<'a>,
     pub view: View,
     pub clock: Clock,
-    pub stop: Arc<AtomicBool>,
+    pub asked: Asked,
     /// How many slices the store is left alone.
     pub rest: u32,
 }
@@ -97,11 +111,14 @@ pub struct Live<'a> {
 impl Live<'_> {
     /// Goes on until somebody wants to leave, or the terminal is gone.
     pub fn go_on(&mut self, screen: &mut Screen, keyboard: &mut Keyboard) -> io::Result<()> {
-        while !self.stop.load(Ordering::Relaxed) {
+        while !self.asked.stop.load(Ordering::Relaxed) {
+            if self.asked.suspend.swap(false, Ordering::Relaxed) {
+                screen.lend(suspend)?;
+            }
             self.view.now = self.clock.now();
             let drawn = screen.draw(&self.view);
             // Whoever hung up took the terminal along.
-            if self.stop.load(Ordering::Relaxed) {
+            if self.asked.stop.load(Ordering::Relaxed) {
                 break;
             }
             self.view.drawn_from(drawn?);
@@ -170,7 +187,8 @@ impl Live<'_> {
     }
 }
 
-/// Stops, as a program does that Ctrl-Z is typed at, until somebody lets it go on.
+/// Stops, as a program does that Ctrl-Z is typed at, until somebody lets it go on. Not by the signal that
+/// is listened to.
 fn suspend() -> io::Result<()> {
-    Ok(kill_current_process_group(Signal::TSTP)?)
+    Ok(kill_current_process_group(Signal::STOP)?)
 }

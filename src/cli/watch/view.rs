@@ -189,7 +189,10 @@ impl View {
     pub fn not_answered(&mut self, failure: Failure) {
         self.notice = None;
         if let Over::Ask(opened) = &mut self.over {
-            opened.step = Step::Choosing;
+            // What may be tried again is still meant, with the note that was typed.
+            if !failure.retryable {
+                opened.step = Step::Choosing;
+            }
             opened.top = Some(0);
             opened.refused = Some(failure);
         }

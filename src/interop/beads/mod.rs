@@ -26,6 +26,7 @@ pub mod plan;
 pub mod report;
 pub mod standing;
 pub mod text;
+mod unique;
 
 pub use line::BeadsIssue;
 pub use parse::{ParseError, parse};

@@ -2,15 +2,13 @@
 //! field and the reason. What is merely odd is for [`super::plan`] to report.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use thiserror::Error;
 
 use super::line::{BeadsComment, BeadsDependency, BeadsIssue};
 use super::text;
+use super::unique::Object;
 use crate::model::id::{IdError, IssueId};
 use crate::model::issue::{Millis, TextError, check_text, check_title};
 
@@ -261,34 +259,6 @@ impl Fields {
             }
             Some(_) => Err(self.wrong(name, "a list")),
         }
-    }
-}
-
-/// A JSON object whose field names are unique: `serde_json` alone would keep the last silently.
-struct Object(BTreeMap<String, Value>);
-
-impl<'de> Deserialize<'de> for Object {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Unique;
-        impl<'de> Visitor<'de> for Unique {
-            type Value = Object;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Object, A::Error> {
-                let mut object = BTreeMap::new();
-                while let Some((name, value)) = entries.next_entry::<String, Value>()? {
-                    if object.contains_key(&name) {
-                        return Err(serde::de::Error::custom(format!("field {name:?} is there twice")));
-                    }
-                    object.insert(name, value);
-                }
-                Ok(Object(object))
-            }
-        }
-        deserializer.deserialize_map(Unique)
     }
 }
 

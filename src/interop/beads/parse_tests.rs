@@ -26,6 +26,11 @@ fn one_malformed_line_refuses_the_file_and_names_line_and_field() {
         ("[1]", "not a JSON object"),
         ("{\"id\":\"a\",\"title\":\"t\"} x", "not a JSON object"),
         ("{\"id\":\"a\",\"id\":\"b\",\"title\":\"t\"}", "field \"id\" is there twice"),
+        (
+            "{\"id\":\"a\",\"title\":\"t\",\"dependencies\":[{\"type\":\"blocks\",\"depends_on_id\":\"b\",\"depends_on_id\":\"c\"}]}",
+            "field \"depends_on_id\" is there twice",
+        ),
+        ("{\"id\":\"a\",\"title\":\"t\",\"x\":[{\"y\":{\"z\":1,\"z\":1}}]}", "field \"z\" is there twice"),
         ("{\"title\":\"t\"}", "field \"id\" is missing"),
         ("{\"id\":null,\"title\":\"t\"}", "field \"id\" is missing"),
         ("{\"id\":7,\"title\":\"t\"}", "field \"id\" is not a text"),

@@ -216,7 +216,7 @@ impl<'a> Section<'a> {
     /// An array of strings that are not blank. `None` where the field is missing or not an array.
     pub(super) fn strings(&self, key: &str, complaints: &mut Complaints<'_>) -> Option<Vec<Item<'a>>> {
         match self.table.get(key)?.get_ref() {
-            DeValue::Array(array) => Some(self.items(key, array, complaints)),
+            DeValue::Array(array) => Some(self.items(key, array, |_| false, complaints)),
             other => {
                 self.refuse(
                     key,
@@ -228,7 +228,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// One argument vector: the program and its arguments, each a string that is not blank.
+    /// One argument vector: the program, which is not blank, and its arguments.
     pub(super) fn vector(&self, key: &str, complaints: &mut Complaints<'_>) -> Option<Vec<Item<'a>>> {
         match self.table.get(key)?.get_ref() {
             DeValue::String(_) => {
@@ -239,6 +239,7 @@ impl<'a> Section<'a> {
                 self.refuse(key, "a command names at least a program", complaints);
                 None
             }
+            DeValue::Array(array) => Some(self.items(key, array, is_argument, complaints)),
             _ => self.strings(key, complaints),
         }
     }
@@ -269,7 +270,7 @@ impl<'a> Section<'a> {
                 DeValue::Array(inner) if inner.is_empty() => {
                     complaints.add(at, &self.name, &field, "a command names at least a program");
                 }
-                DeValue::Array(inner) => vectors.push(self.items(&field, inner, complaints)),
+                DeValue::Array(inner) => vectors.push(self.items(&field, inner, is_argument, complaints)),
                 DeValue::String(_) => complaints.add(at, &self.name, &field, ONE_EACH),
                 other => complaints.add(
                     at,
@@ -282,12 +283,20 @@ impl<'a> Section<'a> {
         Some(vectors)
     }
 
-    fn items(&self, field: &str, array: &'a DeArray<'a>, complaints: &mut Complaints<'_>) -> Vec<Item<'a>> {
+    fn items(
+        &self,
+        field: &str,
+        array: &'a DeArray<'a>,
+        may_be_blank: impl Fn(usize) -> bool,
+        complaints: &mut Complaints<'_>,
+    ) -> Vec<Item<'a>> {
         let mut items = Vec::new();
         for (index, entry) in array.iter().enumerate() {
             let offset = entry.span().start;
             let message = match entry.get_ref() {
-                DeValue::String(text) if text.trim().is_empty() => "cannot be blank".to_owned(),
+                DeValue::String(text) if text.trim().is_empty() && !may_be_blank(index) => {
+                    "cannot be blank".to_owned()
+                }
                 DeValue::String(text) if text.contains('\0') => "cannot contain a NUL byte".to_owned(),
                 DeValue::String(text) => {
                     items.push(Item { index, offset, text });
@@ -299,6 +308,11 @@ impl<'a> Section<'a> {
         }
         items
     }
+}
+
+/// What stands behind the program is as it is, and may well be blank.
+fn is_argument(index: usize) -> bool {
+    index > 0
 }
 
 fn described(value: &DeValue<'_>) -> String {
