@@ -4,15 +4,24 @@ use super::due::Due;
 use super::session::resolve;
 use super::view::AskView;
 use super::{AppError, Changed, Session, Work};
-use crate::engine::dependents;
+use crate::engine::{dependents, shortened};
 use crate::model::act::answer;
 use crate::model::act::assign::{self, Assignment};
+use crate::model::act::verdict::topic;
 use crate::model::duty::Fallback;
 use crate::model::frontier::List;
 use crate::model::id::{Actor, IssueId};
 use crate::model::issue::Millis;
-use crate::model::record::{Answer, Ask};
+use crate::model::record::{Answer, Ask, AskKind};
 use crate::model::snapshot::Snapshot;
+use crate::store::PostQuery;
+
+/// How the post of a step that failed begins.
+pub(super) const STEP_FAILED: &str = "STEP FAILED";
+/// How many posts of an issue are looked through for the last of them.
+const LATELY: usize = 20;
+/// How much of it is shown.
+const PREVIEW_CHARS: usize = 400;
 
 /// The asks that are open, or all of them, in the total order.
 ///
@@ -57,11 +66,28 @@ fn asking<'s>(snapshot: &'s Snapshot, root: Option<&IssueId>) -> Vec<&'s Ask> {
 /// # Errors
 /// When the issue is not there, or not an ask.
 pub fn show(session: &Session, text: &str) -> Result<AskView, AppError> {
-    session.look(|snapshot| {
+    let (view, about) = session.look(|snapshot| {
         let id = resolve(snapshot, text)?;
         let ask = snapshot.ask(&id).ok_or(crate::model::refusal::Refusal::NotAnAsk(id))?;
-        Ok(AskView::of(snapshot, ask))
-    })
+        Ok((AskView::of(snapshot, ask), about_steps(ask)))
+    })?;
+    with_last_step(session, view, about)
+}
+
+/// The issue whose steps failed, where an ask is about that.
+fn about_steps(ask: &Ask) -> Option<IssueId> {
+    ask.about.clone().filter(|_| ask.kind == AskKind::Steps)
+}
+
+/// An ask about failed steps with why the last one did: that stands in the topic of the issue.
+fn with_last_step(session: &Session, mut view: AskView, about: Option<IssueId>) -> Result<AskView, AppError> {
+    let Some(about) = about else { return Ok(view) };
+    let posts = session.store.posts(&PostQuery { topic: Some(topic(&about)), last: Some(LATELY) })?;
+    let failed = posts.iter().rev().find(|post| post.body.starts_with(STEP_FAILED));
+    if let Some(post) = failed {
+        view.evidence.insert(view.evidence.len().min(1), shortened(&post.body, PREVIEW_CHARS));
+    }
+    Ok(view)
 }
 
 /// An ask that somebody looks at, as long as there is one of that id.
@@ -76,11 +102,12 @@ pub(super) fn seen(snapshot: &Snapshot, text: &str) -> Option<AskView> {
 /// # Errors
 /// When it is settled, or somebody was first.
 pub fn show_open(session: &Session, text: &str) -> Result<AskView, AppError> {
-    session.look(|snapshot| {
+    let (view, about) = session.look(|snapshot| {
         let id = resolve(snapshot, text)?;
         let ask = answer::unanswered(snapshot, &id)?;
-        Ok(AskView::of(snapshot, ask))
-    })
+        Ok((AskView::of(snapshot, ask), about_steps(ask)))
+    })?;
+    with_last_step(session, view, about)
 }
 
 /// What is to be different about who is to answer; `None` leaves it, an inner `None` takes it away.

@@ -157,6 +157,9 @@ pub enum AppError {
         /// What does not fit.
         source: serde_json::Error,
     },
+    /// What was asked for is done, and stdout did not take all of what there is to say of it.
+    #[error("cannot print the whole result")]
+    Unprinted(#[source] std::io::Error),
     /// A transition did not do what it must; nothing was written.
     #[error("the transition {transition} was not applied, because it would break the graph: {why}")]
     Broken {
@@ -229,6 +232,7 @@ impl AppError {
                 ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => 5,
                 _ => 1,
             },
+            AppError::Unprinted(_) => 1,
             AppError::Broken { .. } | AppError::ReplyUnreadable { .. } | AppError::NotDelivered { .. } => 1,
         }
     }
@@ -271,6 +275,7 @@ impl AppError {
             AppError::NoWorker { .. } => "no_worker",
             AppError::OperationUsed { .. } => "operation_used",
             AppError::ReplyUnreadable { .. } => "reply_unreadable",
+            AppError::Unprinted(_) => "unprinted",
             AppError::Broken { .. } => "broken",
         }
     }

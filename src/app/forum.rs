@@ -65,7 +65,8 @@ fn act(
     if snapshot.ask(&id).is_some() {
         let Some((choice, note)) = packet::answer(body)? else { return Ok((None, Vec::new())) };
         let given = human_answer(work, choice, note, None, false);
-        return Ok((Some("answer"), answer::answer(snapshot, &id, given)?));
+        let primitives = answer::answer(snapshot, &id, given)?;
+        return Ok(((!primitives.is_empty()).then_some("answer"), primitives));
     }
     let primitives = bound_packet(snapshot, &id, body, work.now)?;
     let act = (!primitives.is_empty()).then_some("max_review_rounds");

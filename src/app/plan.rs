@@ -179,9 +179,12 @@ fn carry_out(work: &mut Work, plan: &Plan) -> Result<PlanReport, AppError> {
         report.ids.insert(goal.key.clone(), id.to_string());
         ids.insert(goal.key.clone(), id);
     }
+    let mut edges = Vec::new();
     for goal in plan.file.goals.iter().filter(|goal| !said_before(&goal.key)) {
-        order(work, goal, &ids, &mut report, &mut conflicts)?;
+        edges.extend(order(&work.snapshot, goal, &ids, &mut report, &mut conflicts));
     }
+    // All at once: each time, a circle is looked for along all that waits.
+    work.apply(&edges)?;
     if !conflicts.is_empty() {
         return Err(AppError::PlanConflict(conflicts));
     }
@@ -378,33 +381,34 @@ fn begun(snapshot: &Snapshot, id: &IssueId) -> Option<&'static str> {
     issue.state.claim().map(|_| "is in progress")
 }
 
-/// The `after` edges of a goal. New ones are added while the goal has not begun; those that left the
+/// The new `after` edges of a goal. They are added while the goal has not begun; those that left the
 /// plan stay, since a plan deletes nothing.
 fn order(
-    work: &mut Work,
+    snapshot: &Snapshot,
     goal: &PlanGoal,
     ids: &BTreeMap<String, IssueId>,
     report: &mut PlanReport,
     conflicts: &mut Vec<String>,
-) -> Result<(), AppError> {
-    let Some(id) = ids.get(&goal.key) else { return Ok(()) };
+) -> Vec<Primitive> {
+    let mut edges = Vec::new();
+    let Some(id) = ids.get(&goal.key) else { return edges };
     for key in &goal.after {
         let Some(blocker) = ids.get(key) else { continue };
-        if gate::has_edge(&work.snapshot, blocker, EdgeKind::Blocks, id) {
+        if gate::has_edge(snapshot, blocker, EdgeKind::Blocks, id) {
             continue;
         }
-        if let Some(begun) = begun(&work.snapshot, id) {
+        if let Some(begun) = begun(snapshot, id) {
             conflicts
                 .push(format!("goal \"{}\" ({id}) {begun}, and the plan puts it after \"{key}\"", goal.key));
             continue;
         }
-        work.apply(&[Primitive::Serial { blocker: blocker.clone(), blocked: id.clone() }])?;
+        edges.push(Primitive::Serial { blocker: blocker.clone(), blocked: id.clone() });
         let known = report.created.contains(&goal.key) || report.updated.contains(&goal.key);
         if !known {
             report.updated.push(goal.key.clone());
         }
     }
-    Ok(())
+    edges
 }
 
 /// Keeps the workers and the folder, so that `run --root` knows them, and what the plan said.

@@ -11,6 +11,7 @@ use super::output::{line, multiline};
 use super::render::{RowsArgs, moment, table_of};
 use super::tick::show_and_tick;
 use crate::app::asks::{self, AnswerWish};
+use crate::app::config;
 use crate::app::view::{AskView, EVERYTHING};
 use crate::app::{AppError, Changed, Session};
 use crate::model::act::answer::ABANDON;
@@ -140,6 +141,9 @@ fn shown(ask: &AskView) -> String {
         let reminded = format!(", reminded {} {times}", ask.reminders);
         say(format!("for {to}{due}{}", if ask.reminders == 0 { "" } else { &reminded }));
     }
+    if let Some(every) = ask.remind_every_ms.filter(|_| open) {
+        say(format!("a reminder every {}", config::duration(every)));
+    }
     if let Some(timeout) = ask.timeout.as_ref().filter(|_| open) {
         say(format!("unless somebody answers by {}: {}", moment(timeout.at), timeout.choice));
     }
@@ -155,7 +159,11 @@ fn shown(ask: &AskView) -> String {
     if let (Some(answer), Some(by)) = (&ask.answer, &ask.answered_by) {
         let note = ask.note.as_deref().unwrap_or_default();
         say(format!("answered {answer} by {by}  {}", multiline(note)));
-    } else if let Some(reason) = &ask.reason {
+    }
+    // What the answer itself brought about says no more than it.
+    let by_answer =
+        |reason: &str| ask.answer.as_ref().is_some_and(|it| reason.contains(&format!("answered {it}")));
+    if let Some(reason) = ask.reason.as_ref().filter(|reason| !by_answer(reason)) {
         say(format!("closed: {}", line(reason)));
     } else if open {
         say(format!("roundgate answer {} CHOICE --note TEXT", ask.id));
@@ -228,7 +236,7 @@ fn print_changed(context: &Context, did: &str, done: &Changed<AskView>) -> Resul
         let did = if done.changed { did } else { "unchanged" };
         context.line(&format!(
             "{did} {}",
-            shown(&done.value).lines().take(3).collect::<Vec<_>>().join("\n  ").trim_end()
+            shown(&done.value).lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n  ")
         ));
     }
     Ok(0)

@@ -14,7 +14,7 @@ use crate::model::issue::Millis;
 #[command(after_help = "Without --yes it shows what would be moved, and changes nothing.")]
 pub struct CompactArgs {
     /// Only roots that are final and unchanged for so long
-    #[arg(long, value_name = "DURATION", default_value = "90d", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", default_value = "90d", value_parser = parse_duration)]
     older_than: Millis,
     /// The archive: a new file, which the store's history is not whole without
     #[arg(long, value_name = "FILE")]
@@ -25,10 +25,6 @@ pub struct CompactArgs {
     /// Show what would be moved, and change nothing
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
-}
-
-fn duration(text: &str) -> Result<Millis, String> {
-    parse_duration(text).map_err(|error| error.to_string())
 }
 
 pub fn run(context: &Context, args: CompactArgs) -> Result<u8, AppError> {

@@ -202,9 +202,7 @@ impl Context {
     /// has not.
     pub fn printed(&self) -> Result<(), AppError> {
         match self.closed.take() {
-            Some(source) if source.kind() != ErrorKind::BrokenPipe => {
-                Err(AppError::File { what: "print the whole result".to_owned(), source })
-            }
+            Some(source) if source.kind() != ErrorKind::BrokenPipe => Err(AppError::Unprinted(source)),
             _ => Ok(()),
         }
     }

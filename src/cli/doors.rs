@@ -173,7 +173,7 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> u8 {
     } else if let Err(unprinted) = error.print().and_then(|()| std::io::stdout().flush())
         && unprinted.kind() != std::io::ErrorKind::BrokenPipe
     {
-        let failure = Failure::from(AppError::File { what: "print the help".to_owned(), source: unprinted });
+        let failure = Failure::from(AppError::File { what: "print it".to_owned(), source: unprinted });
         output::print_failure(&failure, json);
         return failure.exit;
     }

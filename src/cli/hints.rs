@@ -68,6 +68,7 @@ pub fn hint(error: &AppError) -> Option<String> {
         AppError::Schedule(ScheduleError::OverBefore) => {
             "--for DURATION lets it go on for longer (90d; cron entries 366d)".to_owned()
         }
+        AppError::Unprinted(_) => "the command was carried out; only its output is missing".to_owned(),
         AppError::Schedule(_) | AppError::Usage(_) | AppError::File { .. } | AppError::Broken { .. } => {
             return None;
         }

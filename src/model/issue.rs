@@ -373,6 +373,12 @@ pub enum TextError {
         /// What was given, in bytes.
         found: usize,
     },
+    /// Nothing but white space.
+    #[error("a {field} cannot be empty")]
+    Empty {
+        /// Which field.
+        field: &'static str,
+    },
     /// A NUL byte, which neither terminals nor environments can carry.
     #[error("a {field} cannot contain a NUL byte")]
     Nul {

@@ -95,6 +95,42 @@ fn a_store_that_somebody_else_keeps_closed_is_not_taken_for_none() {
 }
 
 #[test]
+fn looking_at_a_store_that_is_closed_to_writers_leaves_nothing_in_their_way() {
+    let stage = Stage::new();
+    let folder = stage.path("");
+    let to_nobody = rustix::process::getuid().is_root();
+    let chown = |path: &str| {
+        if to_nobody && stage.path(path).exists() {
+            std::os::unix::fs::chown(stage.path(path), Some(65_534), Some(65_534)).unwrap();
+        }
+    };
+    for path in ["", ".roundgate", ".roundgate/roundgate.db", ".roundgate/roundgate.mark"] {
+        chown(path);
+    }
+    // Modes mean nothing to root; nobody in particular is held by them.
+    let run = |line: &str| {
+        let mut command = stage.cmd(line).command();
+        if to_nobody {
+            command.uid(65_534).gid(65_534);
+        }
+        command.output()
+    };
+    let database = folder.join(".roundgate/roundgate.db");
+    let mode = |mode| fs::set_permissions(&database, fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o400);
+    let Ok(listed) = run("issues list") else {
+        eprintln!("the program is out of reach for others here, so nothing was tried");
+        return;
+    };
+    assert!(listed.status.success(), "{listed:?}");
+    let refused = run("issues create X").unwrap();
+    assert_eq!(refused.status.code(), Some(5), "{refused:?}");
+    mode(0o600);
+    let made = run("issues create X").unwrap();
+    assert!(made.status.success(), "{made:?}");
+}
+
+#[test]
 fn a_plan_that_is_applied_below_another_store_says_which_it_goes_to() {
     let stage = Stage::new();
     let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/plans/quickstart.toml");

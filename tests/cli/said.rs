@@ -232,3 +232,56 @@ fn a_completion_script_is_json_where_json_is_wanted() {
     let script = stage.json("completions bash");
     assert_eq!(script["script"], stage.ok("completions bash"));
 }
+
+#[test]
+fn a_note_that_comes_too_late_is_refused_and_not_dropped() {
+    let (gated, ask, _) = Gated::escalated();
+    let stage = &gated.stage;
+    stage.ok(&format!("answer {ask} accept --note 'good enough'"));
+    let events = stage.events();
+    for same in ["--note 'good enough'", ""] {
+        assert_eq!(stage.json(&format!("answer {ask} accept {same}"))["changed"], false);
+    }
+    stage.refused(4, &format!("answer {ask} accept --note 'and one thing more'"));
+    let post = format!("forum post issue:{ask} -m '/answer accept'");
+    assert_eq!(stage.cmd(&post).by("bea").json()["act"], json!(null));
+    assert_eq!(stage.events(), events + 1);
+    assert_eq!(stage.json(&format!("asks show {ask}"))["note"], "good enough");
+}
+
+#[test]
+fn an_answer_that_was_never_acted_on_says_what_became_of_the_question() {
+    let stage = Stage::new();
+    let work = stage.id("issues create 'Move the data'");
+    let ask = stage.id(&format!("issues create 'Which region?' --tag kind:ask --parent {work}"));
+    stage.ok(&format!("answer {ask} done --note eu"));
+    stage.ok(&format!("issues close {work} --outcome skipped --cascade --reason 'no data'"));
+    let shown = stage.ok(&format!("asks show {ask}"));
+    assert!(shown.contains("answered done by ana") && shown.contains("closed: "), "{shown}");
+}
+
+#[test]
+fn what_is_said_of_who_is_to_answer_is_checked_and_shown() {
+    let stage = Stage::new();
+    let ask = stage.id("issues create 'Which region?' --tag kind:ask");
+    stage.refused(2, &format!("asks assign {ask} --to roundgate"));
+    stage.refused(2, &format!("asks assign {ask} --timeout 7d"));
+    stage.ok(&format!("asks assign {ask} --to hugh --due 2d --remind 12h --timeout 7d --default done"));
+    let shown = stage.ok(&format!("asks show {ask}"));
+    assert!(shown.contains("a reminder every 12h"), "{shown}");
+    let none = stage.json(&format!("asks assign {ask} --due 0 --timeout 0"));
+    assert_eq!((&none["due_at"], &none["timeout"]), (&json!(null), &json!(null)));
+    stage.refused(2, "issues create X --accept ''");
+}
+
+#[test]
+fn whoever_could_not_print_the_result_is_told_that_it_was_done() {
+    let stage = Stage::new();
+    let mut command = stage.cmd("issues create X").command();
+    command.stdout(Stdio::from(File::options().write(true).open("/dev/full").unwrap()));
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("the command was carried out; only its output is missing"), "{said}");
+    assert_eq!(stage.json("issues list")[0]["title"], "X");
+}

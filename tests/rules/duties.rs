@@ -1,11 +1,13 @@
 //! Asks and the time (section 5): who is to answer by when, reminders, defaults, and questions that go away.
 
 use roundgate::engine::{Decision, Transition};
+use roundgate::model::act::answer;
 use roundgate::model::act::assign::{self, Assignment};
 use roundgate::model::duty::{AskPolicy, AskTimeout, Duty, Fallback, Reminder};
 use roundgate::model::id::Actor;
 use roundgate::model::issue::Outcome::{Failure, Skipped, Success};
 use roundgate::model::issue::{Millis, Policy};
+use roundgate::model::record::Answer;
 use roundgate::model::record::Opinion::NeedsWork;
 use roundgate::model::refusal::Refusal;
 
@@ -146,7 +148,11 @@ fn of_an_answer_and_a_timeout_the_first_wins_and_the_other_is_told() {
     let (ask, choice) = (id("t-3"), "abandon".into());
     let first = Refusal::AlreadyAnswered { ask, choice, by: Actor::engine(), used: false };
     assert_eq!(late, first);
-    assert_eq!(stage.answer("t-3", "abandon"), Ok(false), "the same again changes nothing");
+    // The same again changes nothing; with another note it would be lost.
+    assert!(matches!(stage.answer("t-3", "abandon"), Err(Refusal::AlreadyAnswered { .. })));
+    let first = stage.ask("t-3").answer.clone().unwrap();
+    let again = Answer { by: who("hugh"), ..first };
+    assert_eq!(answer::answer(&stage.snapshot, &id("t-3"), again), Ok(Vec::new()));
     assert!(matches!(stage.withdraw_answer("t-3", "hugh"), Err(Refusal::NotTheAuthor { .. })));
 }
 

@@ -57,6 +57,11 @@ fn a_program_that_vanishes_in_mid_run_is_a_failed_step() {
     let said = world.run(11);
     assert!(said.stderr.contains("was not found"), "{said:#?}");
     assert_eq!(issue(&world, "Review 1: Goal a").failed_steps, 1);
+    // Whoever is asked sees why without looking further.
+    let asks = world.says(&["asks", "list", "--json"]).stdout;
+    let asks: serde_json::Value = serde_json::from_str(&asks).unwrap();
+    let shown = world.says(&["asks", "show", asks[0]["id"].as_str().unwrap()]).stdout;
+    assert!(shown.contains("  - STEP FAILED: ") && shown.contains("was not found"), "{shown}");
 }
 
 #[test]

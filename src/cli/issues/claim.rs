@@ -29,12 +29,8 @@ pub struct ClaimArgs {
     #[arg(long = "tag", requires = "next")]
     tags: Vec<Tag>,
     /// How long the lease lasts, such as 30m
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     lease: Option<Millis>,
-}
-
-fn duration(text: &str) -> Result<Millis, String> {
-    parse_duration(text).map_err(|error| error.to_string())
 }
 
 pub fn claim(context: &Context, args: ClaimArgs) -> Result<u8, AppError> {
@@ -64,7 +60,7 @@ pub struct RenewArgs {
     /// The id or a unique prefix
     id: String,
     /// How long the lease lasts from now, such as 30m
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     lease: Option<Millis>,
     /// The fencing number of the claim
     #[arg(long, value_name = "N")]

@@ -9,7 +9,7 @@ use super::words::{RoleTag, acted};
 use crate::app::{AppError, issues};
 use crate::cli::context::Context;
 use crate::cli::due::{DueArg, no_zone, when_if_ever};
-use crate::interop::duration::{parse_duration, parse_interval};
+use crate::interop::duration::parse_interval;
 use crate::model::act::create::NewIssue;
 use crate::model::duty::{AskPolicy, AskTimeout};
 use crate::model::id::Actor;
@@ -118,10 +118,6 @@ impl AskPolicyArgs {
             timeout,
         })
     }
-}
-
-pub fn duration(text: &str) -> Result<Millis, String> {
-    parse_duration(text).map_err(|error| error.to_string())
 }
 
 /// A duration, or 0.

@@ -12,4 +12,4 @@ mod words;
 
 pub use close::would_skip;
 pub use commands::{IssuesCommand, run};
-pub use create::{PolicyArgs, body as body_text, duration, interval};
+pub use create::{PolicyArgs, body as body_text, interval};

@@ -16,12 +16,15 @@ pub const ABANDON: &str = "abandon";
 /// Records an answer; an empty list when the same answer stands already.
 ///
 /// # Errors
-/// When the ask is settled, the choice is not one of its choices, or another answer was first.
+/// When the ask is settled, the choice is not one of its choices, or another answer was first, or the same
+/// with another note.
 pub fn answer(snapshot: &Snapshot, id: &IssueId, answer: Answer) -> Result<Vec<Primitive>, Refusal> {
     let ask = asked(snapshot, id)?;
     check_text("note", &answer.note)?;
     if let Some(first) = &ask.answer {
-        if first.same_decision(&answer) {
+        // A note that nobody would find again is not passed over in silence.
+        let nothing_new = answer.note.is_empty() || answer.note == first.note;
+        if first.same_decision(&answer) && nothing_new {
             return Ok(Vec::new());
         }
         return Err(first_was(snapshot, id, first));

@@ -6,7 +6,7 @@ use super::packet::round_bound;
 use crate::model::duty::{AskPolicy, Duty};
 use crate::model::gate;
 use crate::model::id::IssueId;
-use crate::model::issue::{Issue, Millis, Policy, Priority, Work, check_text, check_title};
+use crate::model::issue::{Issue, Millis, Policy, Priority, TextError, Work, check_text, check_title};
 use crate::model::primitive::Primitive;
 use crate::model::record::{Ask, AskKind, Choice};
 use crate::model::refusal::Refusal;
@@ -80,6 +80,12 @@ pub fn create(
 pub fn issue(id: &IssueId, new: NewIssue, now: Millis) -> Result<Issue, Refusal> {
     check_title(&new.title)?;
     check_text("body", &new.body)?;
+    for criterion in &new.work.accept {
+        check_text("criterion", criterion)?;
+        if criterion.trim().is_empty() {
+            return Err(TextError::Empty { field: "criterion" }.into());
+        }
+    }
     check_policy(&new.policy)?;
     check_reserved(&new.tags)?;
     let tags = new.tags.completed();

@@ -1,10 +1,12 @@
 //! What an error of SQLite means to a caller.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rusqlite::{ErrorCode, ffi};
+use rustix::fs::Access;
+use rustix::io::Errno;
 
 use crate::store::StoreError;
 
@@ -62,12 +64,24 @@ impl Stopped {
                 StoreError::ReadOnly { path: path.to_owned(), reason: reason.to_owned() }
             }
             ErrorCode::ReadOnly | ErrorCode::PermissionDenied => {
-                StoreError::ReadOnly { path: path.to_owned(), reason: source.to_string() }
+                let path = in_the_way(path).unwrap_or_else(|| path.to_owned());
+                StoreError::ReadOnly { path, reason: source.to_string() }
             }
             ErrorCode::ConstraintViolation => StoreError::Unfit { what: source.to_string() },
             _ => StoreError::Sqlite { what, source },
         }
     }
+}
+
+/// The file beside a database that this user may not write, where that is what is in the way.
+fn in_the_way(database: &Path) -> Option<PathBuf> {
+    let closed = |path: &Path| rustix::fs::access(path, Access::WRITE_OK) == Err(Errno::ACCESS);
+    let beside = ["-wal", "-shm"].map(|suffix| {
+        let mut name = database.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    });
+    beside.into_iter().find(|path| !closed(database) && closed(path))
 }
 
 /// What an error of the file system means.

@@ -78,10 +78,13 @@ impl Place {
     }
 
     /// Whether nobody can change the database while it is read: its file system takes no writes, or the folder
-    /// is this user's own and takes none, and there is no log, so that nobody has it open. Only then it can be
-    /// read without the files that SQLite keeps beside it.
+    /// is this user's own and takes none, or the file is for nobody to write, and there is no log, so that
+    /// nobody has it open. Only then it can be read without the files that SQLite keeps beside it; those of
+    /// a file that nobody may write would be such files, too, and stay in the way when that is over.
     pub(super) fn frozen(&self) -> bool {
-        if rustix::fs::access(&self.folder, Access::WRITE_OK).is_ok() {
+        let closed = |path: &Path| rustix::fs::access(path, Access::WRITE_OK).is_err();
+        let for_nobody = || fs::metadata(&self.file).is_ok_and(|meta| meta.mode() & 0o222 == 0);
+        if !(closed(&self.folder) || closed(&self.file) && for_nobody()) {
             return false;
         }
         let read_only = || {
