@@ -120,7 +120,7 @@ fn play(part: Part, store: &Path, name: &str, n: usize) -> Result<String, AppErr
             }
         }
         Part::Human => {
-            for ask in asks::list(&session, None, false)? {
+            for ask in asks::list(&session, None, &[], false)? {
                 let choice = if n.is_multiple_of(2) { "open-extra-round" } else { "accept" };
                 let wish = AnswerWish { choice: choice.to_owned(), ..AnswerWish::default() };
                 asks::answer(&mut session, &ask.id, wish)?;

@@ -14,6 +14,7 @@ use crate::model::id::{Actor, IssueId};
 use crate::model::issue::Millis;
 use crate::model::record::{Answer, Ask, AskKind};
 use crate::model::snapshot::Snapshot;
+use crate::model::tag::Tag;
 use crate::store::PostQuery;
 
 /// How the post of a step that failed begins.
@@ -23,20 +24,31 @@ const LATELY: usize = 20;
 /// How much of it is shown.
 const PREVIEW_CHARS: usize = 400;
 
-/// The asks that are open, or all of them, in the total order.
+/// The asks that are open, or all of them, and have these tags, in the total order.
 ///
 /// # Errors
 /// When the root is not there.
-pub fn list(session: &Session, root: Option<&str>, all: bool) -> Result<Vec<AskView>, AppError> {
+pub fn list(
+    session: &Session,
+    root: Option<&str>,
+    tags: &[Tag],
+    all: bool,
+) -> Result<Vec<AskView>, AppError> {
     let of = |snapshot: &Snapshot| {
         let root = root.map(|text| resolve(snapshot, text)).transpose()?;
-        Ok(found(snapshot, root.as_ref(), all))
+        let asks = found(snapshot, root.as_ref(), tags, all).into_iter();
+        Ok(asks.map(|ask| AskView::of(snapshot, ask)).collect())
     };
     if all { of(&session.read()?) } else { session.look(of) }
 }
 
 /// The asks at or below a root, or anywhere.
-pub(super) fn found(snapshot: &Snapshot, root: Option<&IssueId>, all: bool) -> Vec<AskView> {
+pub(super) fn found<'s>(
+    snapshot: &'s Snapshot,
+    root: Option<&IssueId>,
+    tags: &[Tag],
+    all: bool,
+) -> Vec<&'s Ask> {
     let graph = snapshot.graph();
     let within = |ask: &&Ask| match (root.and_then(|root| graph.ix(root)), graph.ix(&ask.id)) {
         (Some(root), Some(ix)) => graph.at_or_below(ix, root),
@@ -46,11 +58,13 @@ pub(super) fn found(snapshot: &Snapshot, root: Option<&IssueId>, all: bool) -> V
         let ix = graph.ix(&ask.id);
         ix.is_some_and(|ix| !graph.issue(ix).state.closed() && !snapshot.relation().let_go(ix))
     };
+    let tagged = |ask: &&Ask| graph.get(&ask.id).is_some_and(|issue| issue.tags.all(tags));
     let asks = if all { snapshot.asks().collect() } else { asking(snapshot, root) };
-    let mut asks: Vec<&Ask> = asks.into_iter().filter(within).filter(|ask| all || open(ask)).collect();
+    let mut asks: Vec<&Ask> =
+        asks.into_iter().filter(within).filter(tagged).filter(|ask| all || open(ask)).collect();
     let rank = |ask: &Ask| graph.get(&ask.id).map(|issue| issue.rank());
     asks.sort_by(|a, b| rank(a).cmp(&rank(b)));
-    asks.into_iter().map(|ask| AskView::of(snapshot, ask)).collect()
+    asks
 }
 
 /// The asks on the list of those that are open, which need not be walked through to be found.

@@ -19,6 +19,7 @@ use crate::model::id::{Actor, IssueId};
 use crate::model::issue::{Millis, Process};
 use crate::model::primitive::Primitive;
 use crate::model::snapshot::Snapshot;
+use crate::model::tag::Tag;
 
 /// An issue that an act was about, as it is now.
 fn shown(work: &Work, id: &IssueId) -> Result<IssueView, AppError> {
@@ -75,15 +76,16 @@ pub fn get(session: &Session, text: &str) -> Result<IssueView, AppError> {
     })
 }
 
-/// The children of an issue, in the total order.
+/// The children of an issue that have these tags, in the total order.
 ///
 /// # Errors
 /// When there is no such issue.
-pub fn children(session: &Session, text: &str) -> Result<Vec<IssueView>, AppError> {
+pub fn children(session: &Session, text: &str, tags: &[Tag]) -> Result<Vec<IssueView>, AppError> {
     session.look(|snapshot| {
         let graph = snapshot.graph();
         let ix = index(snapshot, &resolve(snapshot, text)?)?;
         let mut found = graph.children(ix).to_vec();
+        found.retain(|&ix| graph.issue(ix).tags.all(tags));
         found.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
         Ok(found.into_iter().map(|ix| IssueView::of(snapshot, ix)).collect())
     })

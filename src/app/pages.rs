@@ -47,14 +47,16 @@ impl Filter {
     pub(super) fn takes(&self, snapshot: &Snapshot, ix: Ix) -> bool {
         let issue = snapshot.graph().issue(ix);
         self.status.as_deref().is_none_or(|status| status == issue.state.status())
-            && self.tags.iter().all(|tag| issue.tags.has(tag.as_str()))
+            && issue.tags.all(&self.tags)
             && self.role.is_none_or(|role| Role::of(snapshot, ix) == Some(role))
     }
 
-    /// What it takes of pages that come one after the other.
+    /// What it takes of pages that come one after the other; where they are of more than its root, of what
+    /// lies there.
     fn paged<T>(
         &self,
         snapshot: &Snapshot,
+        below: Option<Ix>,
         next: impl Fn(&Page<'_>) -> Vec<Ix>,
         view: impl Fn(&Snapshot, Ix) -> T,
     ) -> Result<Paged<T>, AppError> {
@@ -69,7 +71,8 @@ impl Filter {
             let page = next(&Page { status: self.status.as_deref(), after: after.as_ref(), limit });
             let end = page.len() < limit;
             after = page.last().map(|&ix| graph.id(ix).clone());
-            taken.extend(page.into_iter().filter(|&ix| self.takes(snapshot, ix)));
+            let here = |ix| below.is_none_or(|top| graph.at_or_below(ix, top));
+            taken.extend(page.into_iter().filter(|&ix| self.takes(snapshot, ix) && here(ix)));
             if end || taken.len() >= wanted {
                 break;
             }
@@ -94,7 +97,7 @@ impl Filter {
 pub fn list(session: &Session, filter: &Filter) -> Result<Paged<IssueView>, AppError> {
     session.look(|snapshot| {
         let within = filter.within(snapshot)?;
-        filter.paged(snapshot, |page| ranked(snapshot, within, page), IssueView::of)
+        filter.paged(snapshot, None, |page| ranked(snapshot, within, page), IssueView::of)
     })
 }
 
@@ -104,7 +107,10 @@ pub fn list(session: &Session, filter: &Filter) -> Result<Paged<IssueView>, AppE
 /// # Errors
 /// As for [`list`].
 pub fn search(session: &Session, query: &Query, filter: &Filter) -> Result<Paged<IssueView>, AppError> {
-    session.look(|snapshot| filter.paged(snapshot, |page| found(snapshot, query, page), IssueView::of))
+    session.look(|snapshot| {
+        let within = filter.within(snapshot)?;
+        filter.paged(snapshot, within, |page| found(snapshot, query, page), IssueView::of)
+    })
 }
 
 /// The ready issues a filter takes, in the total order.
@@ -116,7 +122,7 @@ pub fn ready(session: &Session, filter: &Filter) -> Result<Paged<ReadyView>, App
         let list = snapshot.listed(List::Ready, filter.within(snapshot)?);
         let retries = session.config.bounds.step_retries;
         let goes_on = |ix| used_up(snapshot, ix, retries).is_none();
-        filter.paged(snapshot, |page| list.some(page.after, page.limit, goes_on), ReadyView::of)
+        filter.paged(snapshot, None, |page| list.some(page.after, page.limit, goes_on), ReadyView::of)
     })
 }
 

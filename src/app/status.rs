@@ -145,7 +145,7 @@ fn of_all(session: &Session, snapshot: &Snapshot) -> Status {
         issues,
         closed: issues - open,
         ready: ready_issues(snapshot, None).len(),
-        asks: asks::found(snapshot, None, false).len(),
+        asks: asks::found(snapshot, None, &[], false).len(),
         notifier: session.config.notify.configured(),
         notifications: undelivered(snapshot),
         roots: roots.into_iter().map(|ix| of(session, snapshot, ix)).collect(),
@@ -183,7 +183,10 @@ fn of(session: &Session, snapshot: &Snapshot, root: Ix) -> RootStatus {
         halted: halted(snapshot, root),
         paused: PauseView::within(snapshot, Some(root)),
         held: held.collect(),
-        asks: asks::found(snapshot, Some(id), false),
+        asks: asks::found(snapshot, Some(id), &[], false)
+            .into_iter()
+            .map(|ask| AskView::of(snapshot, ask))
+            .collect(),
     }
 }
 

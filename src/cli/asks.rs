@@ -15,6 +15,7 @@ use crate::app::config;
 use crate::app::view::{AskView, EVERYTHING};
 use crate::app::{AppError, Changed, Session};
 use crate::model::act::answer::ABANDON;
+use crate::model::tag::Tag;
 
 #[derive(Debug, Subcommand)]
 pub enum AsksCommand {
@@ -31,6 +32,9 @@ pub struct ListArgs {
     /// Only asks at or below this issue
     #[arg(long, value_name = "ID")]
     root: Option<String>,
+    /// Only asks with this tag; may be given more than once
+    #[arg(long = "tag")]
+    tags: Vec<Tag>,
     /// Settled asks, too, and every row
     #[arg(long)]
     all: bool,
@@ -81,7 +85,7 @@ pub struct AnswerArgs {
 pub fn run(context: &Context, command: AsksCommand) -> Result<u8, AppError> {
     match command {
         AsksCommand::List(args) => {
-            let found = asks::list(&context.session()?, args.root.as_deref(), args.all)?;
+            let found = asks::list(&context.session()?, args.root.as_deref(), &args.tags, args.all)?;
             let limits = RowsArgs { all: false, limit: args.limit.or(args.all.then_some(0)) };
             if context.json() {
                 let shown = limits.shown_in_json(found.len());

@@ -93,7 +93,7 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
             if let Some(paused) = &view.paused {
                 context.line(&format!("  roundgate resume {}", paused.scope));
             }
-            let asked = asks::list(&session, Some(&view.root), false)?;
+            let asked = asks::list(&session, Some(&view.root), &[], false)?;
             asked.iter().for_each(|ask| context.line(&format!("  roundgate asks show {}", ask.id)));
             if let (true, Some(waiting)) = (asked.is_empty(), &view.waiting_on) {
                 context.line(&format!("  roundgate issues explain {}", waiting.issue));

@@ -214,6 +214,11 @@ impl Tags {
         self.0.iter().any(|t| t.as_str() == tag)
     }
 
+    /// Whether the set has all of these.
+    pub fn all(&self, tags: &[Tag]) -> bool {
+        tags.iter().all(|tag| self.has(tag.as_str()))
+    }
+
     /// Adds a tag; says whether it was new.
     pub fn insert(&mut self, tag: Tag) -> bool {
         self.0.insert(tag)

@@ -200,3 +200,26 @@ fn a_page_starts_behind_what_is_there_whatever_became_of_it() {
         stage.refused(2, &format!("{line} --after rg-none"));
     }
 }
+
+#[test]
+fn a_search_the_children_and_the_asks_are_narrowed_by_root_and_tag() {
+    let stage = Stage::new();
+    let root = stage.id("issues create Root --tag kind:root");
+    let here = stage.id(&format!("issues create 'parse tabs' --parent {root} --tag area:lexer"));
+    stage.id(&format!("issues create 'parse strings' --parent {root}"));
+    stage.id("issues create 'parse dates' --tag area:lexer");
+    let ids = |line: &str| {
+        let found = stage.json(line);
+        found.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids("issues search parse").len(), 3);
+    assert_eq!(ids(&format!("issues search parse --root {root}")).len(), 2);
+    assert_eq!(ids(&format!("issues search parse --root {root} --limit 1")).len(), 1);
+    assert_eq!(ids(&format!("issues search parse --root {root} --tag area:lexer")), [here.as_str()]);
+    assert_eq!(ids(&format!("issues children {root} --tag area:lexer")), [here.as_str()]);
+    let ask = stage.id(&format!("issues create 'Which?' --parent {here} --tag kind:ask --tag area:lexer"));
+    stage.id("issues create 'When?' --tag kind:ask");
+    assert_eq!(ids("asks list --tag area:lexer"), [ask.as_str()]);
+    assert_eq!(ids("asks list").len(), 2);
+    stage.refused(3, "issues search parse --root rg-none");
+}

@@ -32,7 +32,7 @@ fn escalated(remind: Option<Millis>) -> (Session, String, AskView) {
     let failed = issues::CloseWish { outcome: Some(Outcome::Failure), reason, ..Default::default() };
     issues::close(&mut session, &ready.rows[0].issue.id, &failed).unwrap();
     tick::tick(&mut session, &root, false).unwrap();
-    let ask = asks::list(&session, None, false).unwrap().remove(0);
+    let ask = asks::list(&session, None, &[], false).unwrap().remove(0);
     assert_eq!((ask.kind.to_string().as_str(), ask.assignee.as_deref()), ("rounds", Some("hugh")));
     (session, root, ask)
 }

@@ -63,13 +63,16 @@ pub struct SearchArgs {
     /// Only issues with this tag; may be given more than once
     #[arg(long = "tag")]
     tags: Vec<Tag>,
+    /// Only issues at or below this one
+    #[arg(long, value_name = "ID")]
+    root: Option<String>,
     #[command(flatten)]
     page: PageArgs,
 }
 
 pub fn search(context: &Context, args: SearchArgs) -> Result<u8, AppError> {
     let status = args.status.map(StatusArg::word);
-    let filter = Filter { status, tags: args.tags, ..args.page.filter(context) };
+    let filter = Filter { status, tags: args.tags, root: args.root, ..args.page.filter(context) };
     print_page(context, issues::search(&context.session()?, &args.query, &filter)?, "nothing found")
 }
 
@@ -103,12 +106,15 @@ fn print_page(context: &Context, page: Paged<IssueView>, nothing: &str) -> Resul
 pub struct ChildrenArgs {
     /// The parent's id or a unique prefix
     id: String,
+    /// Only children with this tag; may be given more than once
+    #[arg(long = "tag")]
+    tags: Vec<Tag>,
     #[command(flatten)]
     rows: RowsArgs,
 }
 
 pub fn children(context: &Context, args: ChildrenArgs) -> Result<u8, AppError> {
-    let found = issues::children(&context.session()?, &args.id)?;
+    let found = issues::children(&context.session()?, &args.id, &args.tags)?;
     if context.json() {
         let shown = args.rows.shown_in_json(found.len());
         context.print_json(&found[..shown].to_vec())?;
