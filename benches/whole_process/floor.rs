@@ -5,7 +5,9 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
 
+use roundgate::model::frontier::List;
 use rusqlite::config::DbConfig;
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -17,6 +19,8 @@ pub const WORD: &str = "--as-floor";
 pub const START: &str = "start";
 /// Reads one issue by its id.
 pub const SELECT: &str = "select";
+/// Reads what is ready in a root.
+pub const LIST: &str = "list";
 /// Commits rows.
 pub const COMMIT: &str = "commit";
 
@@ -38,6 +42,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     match words.as_slice() {
         [START] => Ok(()),
         [SELECT, file, id] => select(Path::new(file), id),
+        [LIST, file, root] => list(Path::new(file), root),
         [COMMIT, file, rows, bytes] => commit(Path::new(file), rows.parse()?, bytes.parse()?),
         other => Err(format!("no such floor: {other:?}").into()),
     }
@@ -64,6 +69,27 @@ fn select(file: &Path, id: &str) -> Result<()> {
     let title: String = conn.query_row("SELECT title FROM issues WHERE id = ?1", (id,), |row| row.get(0))?;
     if title.is_empty() {
         return Err("an issue without a title".into());
+    }
+    conn.close().map_err(|(_, error)| error.into())
+}
+
+fn list(file: &Path, root: &str) -> Result<()> {
+    let conn = open(file)?;
+    let sql = "SELECT i.* FROM frontier f CROSS JOIN issues i ON i.id = f.id
+         WHERE f.list = ?1 AND f.root = ?2 ORDER BY f.level, f.priority, f.created_at, f.id";
+    let mut columns = 0;
+    {
+        let mut select = conn.prepare(sql)?;
+        let width = select.column_count();
+        let mut rows = select.query((List::Ready as i64, root))?;
+        while let Some(row) = rows.next()? {
+            for at in 0..width {
+                columns += usize::from(row.get_ref(at)? != ValueRef::Null);
+            }
+        }
+    }
+    if columns == 0 {
+        return Err("nothing is ready".into());
     }
     conn.close().map_err(|(_, error)| error.into())
 }

@@ -20,6 +20,10 @@ pub enum Operation {
     IdleTick,
     /// What may be worked on in a root.
     Ready,
+    /// The same, beside a select of its rows.
+    ReadyRows,
+    /// What may be worked on next in a root.
+    ReadyNext,
     /// Whether a root is final.
     Validate,
     /// Where everything stands.
@@ -35,9 +39,11 @@ pub enum Operation {
 }
 
 /// In the order in which they run: what only reads comes first, and an issue is closed by who holds it.
-pub const ALL: [Operation; 8] = [
+pub const ALL: [Operation; 10] = [
     Operation::IdleTick,
     Operation::Ready,
+    Operation::ReadyRows,
+    Operation::ReadyNext,
     Operation::Validate,
     Operation::Status,
     Operation::Tick,
@@ -52,6 +58,8 @@ impl Operation {
         match self {
             Operation::IdleTick => "idle-tick",
             Operation::Ready => "ready",
+            Operation::ReadyRows => "ready-rows",
+            Operation::ReadyNext => "ready-next",
             Operation::Validate => "validate",
             Operation::Status => "status",
             Operation::Tick => "tick",
@@ -66,6 +74,8 @@ impl Operation {
         match self {
             Operation::IdleTick => "`tick` (idle)",
             Operation::Ready => "`issues ready --root`",
+            Operation::ReadyRows => "the same, beside a select of its rows",
+            Operation::ReadyNext => "`issues ready --root --limit 1`",
             Operation::Validate => "`issues validate`",
             Operation::Status => "`status`",
             Operation::Tick => "`tick` (a transition)",
@@ -95,7 +105,8 @@ impl Operation {
         let goal = || facts.goals[run].as_str();
         let words: Vec<&str> = match self {
             Operation::IdleTick => vec!["tick", "--root", &facts.idle_root],
-            Operation::Ready => vec!["issues", "ready", "--root", &facts.idle_root],
+            Operation::Ready | Operation::ReadyRows => vec!["issues", "ready", "--root", &facts.idle_root],
+            Operation::ReadyNext => vec!["issues", "ready", "--root", &facts.idle_root, "--limit", "1"],
             Operation::Validate => vec!["issues", "validate", &facts.idle_root],
             Operation::Status => vec!["status"],
             Operation::Tick => vec!["tick", "--root", &facts.moving_root],
@@ -185,7 +196,10 @@ impl Bench {
         let peak_kib = self.peak_kib(&command(0))?;
         let written = before.map(|before| before.since(&file)).transpose()?;
         let floor = match written {
-            None => self.floor(&[floor::SELECT, text(&file)?, &kept.facts.idle_root]),
+            None => {
+                let word = if operation == Operation::ReadyRows { floor::LIST } else { floor::SELECT };
+                self.floor(&[word, text(&file)?, &kept.facts.idle_root])
+            }
             Some(Written { rows, bytes }) => {
                 let (rows, bytes) = (rows.to_string(), bytes.to_string());
                 self.floor(&[floor::COMMIT, text(&scratch)?, &rows, &bytes])
