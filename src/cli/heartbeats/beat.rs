@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::app::config::Config;
+use crate::app::config::{self, Config};
 use crate::app::heartbeats::{Beats, Happened, HappenedView, Lock, Pass, Seen};
 use crate::app::{AppError, Session, place};
 use crate::cli::context::Context;
@@ -42,7 +42,8 @@ pub fn run(context: &Context, once: bool) -> Result<u8, AppError> {
             .map_err(|source| AppError::File { what: "watch for signals".to_owned(), source })?;
     }
     context.say("heartbeats run: started");
-    let mut clock = Daemon { context, folder: &folder, database, stop: &stop, beats, unsaved: false };
+    let (unsaved, misconfigured) = (false, None);
+    let mut clock = Daemon { context, folder: &folder, database, stop: &stop, beats, unsaved, misconfigured };
     clock.go_on(&mut session)?;
     context.say("heartbeats run: stopped");
     Ok(0)
@@ -93,12 +94,15 @@ struct Daemon<'a> {
     beats: Beats,
     /// Whether the last file could not be written; said once.
     unsaved: bool,
+    /// What is wrong with the configuration; said once.
+    misconfigured: Option<String>,
 }
 
 impl Daemon<'_> {
     fn go_on(&mut self, session: &mut Session) -> Result<(), AppError> {
         while !self.stop.load(Ordering::Relaxed) {
             self.still_there()?;
+            self.configure(session);
             let next = match self.beats.pass(session) {
                 Ok(pass) => {
                     self.report(&pass)?;
@@ -133,6 +137,28 @@ impl Daemon<'_> {
         place::database_number(self.folder) != self.database
     }
 
+    /// What the configuration says now, for this pass. Where it cannot be read, what it said before holds.
+    fn configure(&mut self, session: &mut Session) {
+        match config::load(self.folder) {
+            Ok(config) => {
+                session.config = config;
+                self.misconfigured = None;
+            }
+            Err(error) => {
+                let failure = Failure::from(error);
+                if self.misconfigured.as_ref() != Some(&failure.message) {
+                    let message = format!("{}; what it said before holds", failure.message);
+                    self.misconfigured = Some(failure.message);
+                    print_failure(&Failure { message, ..failure }, self.context.json());
+                }
+            }
+        }
+    }
+
+    fn reconfigured(&self, session: &Session) -> bool {
+        config::load(self.folder).is_ok_and(|config| config != session.config)
+    }
+
     fn report(&self, pass: &Pass) -> Result<(), AppError> {
         for view in &pass.happened {
             if self.context.json() {
@@ -156,7 +182,7 @@ impl Daemon<'_> {
         }
     }
 
-    /// Until something is due, somebody has written, or the process is asked to end. In slices, so that a
+    /// Until something is due, somebody has written or configured something, or the process is asked to end. In slices, so that a
     /// machine that slept, or whose clock was set, is noticed.
     fn sleep(&self, session: &Session, next: Option<Millis>) {
         let started = session.clock.now();
@@ -165,8 +191,12 @@ impl Daemon<'_> {
             let now = session.clock.now();
             let due = next.is_some_and(|next| next <= now) || now < started;
             // A store that cannot be asked is read whole, and then says what is wrong.
-            let news =
-                || slice % SLICES_FOR_NEWS == 0 && (self.moved() || self.beats.news(session).unwrap_or(true));
+            let news = || {
+                slice % SLICES_FOR_NEWS == 0
+                    && (self.moved()
+                        || self.reconfigured(session)
+                        || self.beats.news(session).unwrap_or(true))
+            };
             if due || self.stop.load(Ordering::Relaxed) || news() {
                 return;
             }

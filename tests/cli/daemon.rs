@@ -1,0 +1,59 @@
+//! `heartbeats run` while things change around it: its configuration, and who reads what it prints.
+
+use std::fs;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use crate::gated::Gated;
+use crate::heartbeats::{ended, started};
+use crate::stage::{Stage, Test};
+
+/// With the clock of the machine.
+fn now<'s>(stage: &'s Stage, line: &str) -> Test<'s> {
+    stage.cmd(line).env("ROUNDGATE_NOW", "")
+}
+
+/// Waits until something holds, and says whether it ever did.
+fn soon(holds: impl Fn() -> bool) -> bool {
+    let until = Instant::now() + Duration::from_secs(30);
+    while Instant::now() < until {
+        if holds() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
+#[test]
+fn what_is_configured_while_a_daemon_runs_holds_from_its_next_pass_on() {
+    let gated = Gated::opened(1);
+    let (stage, root) = (&gated.stage, &gated.root);
+    let review = gated.attempted();
+    stage.cmd(&format!("rounds verdict {review} needs_work --note tabs")).by("reviewer").ok();
+    let daemon: Child = started(now(stage, "heartbeats run"));
+    stage.write(".roundgate/notify.sh", "cat >>told");
+    stage.ok("config set notify.command '[\"sh\", \"./notify.sh\"]'");
+    now(stage, &format!("heartbeats create --root {root} --every 1s")).ok();
+    let told = || fs::read_to_string(stage.path(".roundgate/told")).unwrap_or_default().lines().count();
+    assert!(soon(|| told() == 1), "nobody was told what the daemon's tick asked");
+    // What is wrong is said once, however many passes there are, and the notifier stays.
+    let file = fs::read_to_string(stage.path(".roundgate/config.toml")).unwrap();
+    let last = || {
+        let seen = fs::read_to_string(stage.path(".roundgate/heartbeats.seen")).unwrap_or_default();
+        seen.chars().filter(char::is_ascii_digit).collect::<String>()
+    };
+    let passes = || {
+        let before = last();
+        assert!(soon(|| last() != before), "it stopped");
+    };
+    stage.write(".roundgate/config.toml", format!("nonsense = 1\n{file}"));
+    (0..3).for_each(|_| passes());
+    stage.write(".roundgate/config.toml", &file);
+    passes();
+    let ran = ended(daemon);
+    assert_eq!(ran.exit, 0, "{ran:?}");
+    assert_eq!(ran.stderr.matches("\"nonsense\" is not a key").count(), 1, "{ran:?}");
+    assert!(ran.stderr.contains("; what it said before holds\n"), "{ran:?}");
+    assert_eq!(told(), 1);
+}
