@@ -16,6 +16,9 @@ use crate::model::record::{Gap, Halt, Halted, Heartbeat, HeartbeatId};
 use crate::schedule::{self, Due, Reached};
 use crate::store::{EventQuery, Revision};
 
+/// How long a busy store is left alone, in milliseconds.
+pub const RETRY: Millis = 1_000;
+
 /// Something that happened in a pass. Idle ticks are nothing that happens.
 #[derive(Debug)]
 pub enum Happened {
@@ -115,7 +118,7 @@ fn ending(reached: Reached) -> &'static str {
 pub struct Pass {
     /// What happened, in the order in which it did.
     pub happened: Vec<HappenedView>,
-    /// When something is due next.
+    /// When something is due next, or to be tried again.
     pub next: Option<Millis>,
     /// How many ticks there were, idle ones and failed ones among them.
     pub ticks: usize,
@@ -215,8 +218,11 @@ impl Beats {
                 }
             }
         }
-        // What the store was too busy for is tried again.
-        if let Some(at) = due.at.filter(|_| !retryable) {
+        // What the store was too busy for is tried again, before its next due time.
+        if retryable {
+            let again = session.clock.now().saturating_add(RETRY);
+            pass.next = Some(pass.next.map_or(again, |next| next.min(again)));
+        } else if let Some(at) = due.at {
             self.seen.note(&heartbeat.id, at);
         }
     }

@@ -8,7 +8,7 @@ mod keep;
 mod seen;
 mod view;
 
-pub use beat::{Beats, Happened, HappenedView, Pass};
+pub use beat::{Beats, Happened, HappenedView, Pass, RETRY};
 pub use keep::{
     CRON_LASTS, HEARTBEAT_LASTS, INTERVAL, New, Update, When, create, delete, disable, enable, get, list,
     trigger, update,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::app::config::{self, Config};
-use crate::app::heartbeats::{Beats, Happened, HappenedView, Lock, Pass, Seen};
+use crate::app::heartbeats::{Beats, Happened, HappenedView, Lock, Pass, RETRY, Seen};
 use crate::app::{AppError, Session, place};
 use crate::cli::context::Context;
 use crate::cli::notify::after_tick;
@@ -19,8 +19,6 @@ use crate::model::issue::Millis;
 const SLICE: Duration = Duration::from_millis(100);
 /// How many slices pass before the store is asked for news.
 const SLICES_FOR_NEWS: u32 = 10;
-/// How long a busy store is left alone, in milliseconds.
-const RETRY: Millis = 1_000;
 
 pub fn run(context: &Context, once: bool) -> Result<u8, AppError> {
     context.no_operation("heartbeats run ticks what is due, whenever it is called")?;
