@@ -1,7 +1,7 @@
 //! One pass of the clock: ticks what is due, and records what was skipped and what is over. An idle tick
 //! writes nothing into the store.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -12,8 +12,8 @@ use crate::engine::{Decision, decide};
 use crate::model::id::IssueId;
 use crate::model::issue::Millis;
 use crate::model::primitive::Primitive;
-use crate::model::record::{Gap, Halt, Halted, Heartbeat, HeartbeatId};
-use crate::schedule::{self, Due, Reached};
+use crate::model::record::{Gap, Halt, Halted, Heartbeat, HeartbeatId, Overlap};
+use crate::schedule::{self, Due, Reached, ScheduleError};
 use crate::store::{EventQuery, Revision};
 
 /// How long a busy store is left alone, in milliseconds.
@@ -129,7 +129,9 @@ pub struct Pass {
 pub struct Beats {
     /// The latest due times that were ticked for.
     pub seen: Seen,
-    followed: BTreeSet<HeartbeatId>,
+    /// Of those whose due times queue up, until when these came while ticks were at work. What came later,
+    /// came while nobody was there.
+    at_work: BTreeMap<HeartbeatId, Millis>,
     stuck: BTreeMap<HeartbeatId, String>,
     revision: Revision,
 }
@@ -165,8 +167,7 @@ impl Beats {
         let mut pass = Pass::default();
         let mut waiting: Vec<(Heartbeat, Due)> = Vec::new();
         for heartbeat in beating {
-            let continuing = self.followed.contains(&heartbeat.id);
-            match schedule::due(&heartbeat, self.seen.last(&heartbeat.id), now, continuing) {
+            match self.due(&heartbeat, now) {
                 Ok(due) => waiting.push((heartbeat, due)),
                 Err(error) => self.unreadable(&heartbeat, error.into(), &mut pass),
             }
@@ -176,8 +177,25 @@ impl Beats {
             self.beat(session, heartbeat, due, &mut pass);
             pass.next = [pass.next, due.next].into_iter().flatten().min();
         }
-        self.followed = waiting.into_iter().map(|(heartbeat, _)| heartbeat.id).collect();
+        let ended = session.clock.now();
+        let queues = waiting.iter().filter(|(heartbeat, _)| heartbeat.overlap == Overlap::Queue);
+        let at_work = queues.map(|(heartbeat, due)| {
+            let kept =
+                self.at_work.get(&heartbeat.id).filter(|&&until| left_behind(heartbeat, due, until, now));
+            (heartbeat.id.clone(), kept.copied().unwrap_or(ended))
+        });
+        self.at_work = at_work.collect();
         Ok(pass)
+    }
+
+    /// What is due: one after the other of those that came while ticks were at work, else one for all.
+    fn due(&self, heartbeat: &Heartbeat, now: Millis) -> Result<Due, ScheduleError> {
+        let seen = self.seen.last(&heartbeat.id);
+        let queued = match self.at_work.get(&heartbeat.id) {
+            Some(&until) => schedule::due(heartbeat, seen, until.min(now), true)?.at.is_some(),
+            None => false,
+        };
+        schedule::due(heartbeat, seen, now, queued)
     }
 
     fn unreadable(&mut self, heartbeat: &Heartbeat, error: AppError, pass: &mut Pass) {
@@ -274,6 +292,13 @@ impl Beats {
         happened.extend(done);
         Ok(happened)
     }
+}
+
+/// Whether due times came while nobody was there, behind one that was queued until then. A single one is
+/// what the pass came for.
+fn left_behind(heartbeat: &Heartbeat, due: &Due, until: Millis, now: Millis) -> bool {
+    let paused = schedule::due(heartbeat, Some(until), now, false).is_ok_and(|found| found.skipped.is_some());
+    paused && due.at.is_some_and(|at| at <= until)
 }
 
 fn about(heartbeat: &Heartbeat, due_at: Option<Millis>, happened: Happened) -> HappenedView {
