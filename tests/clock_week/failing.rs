@@ -181,3 +181,19 @@ fn due_times_that_come_while_a_tick_is_at_work_queue_up_also_before_a_pause() {
     assert!((4..=6).contains(&each) && (57..=60).contains(&gap), "{ticks:?} {gap}");
     assert_eq!(ticks.last(), Some(&0));
 }
+
+#[test]
+fn due_times_whose_record_could_not_be_written_are_recorded_by_the_next_tick() {
+    let mut ticker = Ticker::new(When::Every(MINUTE));
+    ticker.pass(0);
+    // Nine were skipped, the tenth fails, and so does what is to be written about the nine.
+    ticker.fails([StoreError::Full, StoreError::Full]);
+    let full = ticker.pass(10 * MINUTE);
+    assert_eq!((words(&full), full.next), (vec!["failed", "failed"], Some(11 * MINUTE)));
+    let next = ticker.pass(11 * MINUTE);
+    assert_eq!((words(&next), skipped(&next)), (vec!["ticked", "skipped"], 10));
+    // A tick that fails alone is one that was there.
+    ticker.fails([StoreError::Full]);
+    assert_eq!(words(&ticker.pass(15 * MINUTE)), ["failed", "skipped"]);
+    assert_eq!(skipped(&ticker.pass(16 * MINUTE)), 0);
+}

@@ -214,34 +214,30 @@ impl Beats {
             return;
         }
         pass.ticks += usize::from(due.at.is_some());
-        let done = self.carry_out(session, heartbeat, due);
-        let retryable = matches!(&done, Err(error) if error.retryable());
-        match done {
-            Ok(happened) => {
-                pass.happened.extend(happened.into_iter().map(|what| about(heartbeat, due.at, what)));
+        let done = match self.carry_out(session, heartbeat, due) {
+            Err(error) if error.retryable() => {
+                pass.happened.push(about(heartbeat, due.at, Happened::Failed { error }));
+                // What the store was too busy for is tried again, before its next due time.
+                let again = session.clock.now().saturating_add(RETRY);
+                pass.next = Some(pass.next.map_or(again, |next| next.min(again)));
+                return;
             }
             Err(error) => {
                 pass.happened.push(about(heartbeat, due.at, Happened::Failed { error }));
-                if !retryable {
-                    // The tick failed whole; what it was to record is recorded alone.
-                    match record_alone(session, heartbeat, due) {
-                        Ok(happened) => {
-                            let happened = happened.into_iter();
-                            pass.happened.extend(happened.map(|what| about(heartbeat, due.at, what)));
-                        }
-                        Err(error) => {
-                            pass.happened.push(about(heartbeat, due.at, Happened::Failed { error }));
-                        }
-                    }
+                // The tick failed whole; what it was to record is recorded alone.
+                record_alone(session, heartbeat, due)
+            }
+            done => done,
+        };
+        match done {
+            Ok(happened) => {
+                pass.happened.extend(happened.into_iter().map(|what| about(heartbeat, due.at, what)));
+                if let Some(at) = due.at {
+                    self.seen.note(&heartbeat.id, at);
                 }
             }
-        }
-        // What the store was too busy for is tried again, before its next due time.
-        if retryable {
-            let again = session.clock.now().saturating_add(RETRY);
-            pass.next = Some(pass.next.map_or(again, |next| next.min(again)));
-        } else if let Some(at) = due.at {
-            self.seen.note(&heartbeat.id, at);
+            // What has no record is not over: the next one records it.
+            Err(error) => pass.happened.push(about(heartbeat, due.at, Happened::Failed { error })),
         }
     }
 
