@@ -317,6 +317,24 @@ fn what_would_be_over_before_it_is_due_is_refused() {
 }
 
 #[test]
+fn an_interval_that_would_do_nothing_but_tick_is_refused() {
+    let gated = Gated::opened(2);
+    let (stage, root) = (&gated.stage, &gated.root);
+    for line in [
+        format!("heartbeats create --root {root} --every 1ms"),
+        format!("heartbeats create --root {root} --every-ms 1"),
+        format!("heartbeats create --root {root} --every 999ms"),
+        format!("cron create --root {root} --every 999ms"),
+    ] {
+        let ran = stage.refused(2, &line);
+        assert!(ran.stderr.starts_with("error: an interval is at least 1s, not "), "{ran:?}");
+    }
+    stage.ok(&format!("heartbeats create --root {root} --every 1s"));
+    stage.refused(2, &format!("heartbeats update {root} --every-ms 999"));
+    stage.ok(&format!("heartbeats update {root} --every 0"));
+}
+
+#[test]
 fn disabling_a_heartbeat_names_what_still_ticks_its_root() {
     let gated = Gated::opened(2);
     let (stage, root) = (&gated.stage, &gated.root);
