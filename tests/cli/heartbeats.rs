@@ -14,9 +14,10 @@ fn due(stage: &Stage, id: &str) -> i64 {
     stage.json(&format!("heartbeats get {id}"))["next_due_at"].as_i64().unwrap()
 }
 
-/// What one pass of the daemon did, as JSON.
-fn pass(stage: &Stage) -> Vec<Value> {
-    stage.json("heartbeats run --once").as_array().unwrap().clone()
+/// What one pass of the daemon did, as JSON: one object a line.
+pub fn pass(stage: &Stage) -> Vec<Value> {
+    let printed = stage.ok("heartbeats run --once --json");
+    printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn what(pass: &[Value]) -> Vec<&str> {

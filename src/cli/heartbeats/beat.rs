@@ -47,19 +47,26 @@ pub fn run(context: &Context, once: bool) -> Result<u8, AppError> {
     Ok(0)
 }
 
-/// The worst of what failed.
+/// Says what happened; the worst of what failed.
 fn told_once(context: &Context, pass: &Pass) -> Result<u8, AppError> {
+    report(context, pass)?;
     let failed = pass.happened.iter().filter_map(|view| match &view.happened {
         Happened::Failed { error } => Some(error.exit_code()),
         _ => None,
     });
-    let exit = failed.fold(0, worse);
-    if context.json() {
-        context.print_json(&pass.happened)?;
-    } else {
-        pass.happened.iter().for_each(tell);
+    Ok(failed.fold(0, worse))
+}
+
+/// Each thing that happened, in a line or as an object.
+fn report(context: &Context, pass: &Pass) -> Result<(), AppError> {
+    for view in &pass.happened {
+        if context.json() {
+            context.print_json(view)?;
+        } else {
+            tell(view);
+        }
     }
-    Ok(exit)
+    Ok(())
 }
 
 /// One line.
@@ -103,7 +110,7 @@ impl Daemon<'_> {
             self.configure(session);
             let next = match self.beats.pass(session) {
                 Ok(pass) => {
-                    self.report(&pass)?;
+                    report(self.context, &pass)?;
                     if pass.ticks > 0 || !pass.happened.is_empty() {
                         self.save();
                     }
@@ -155,17 +162,6 @@ impl Daemon<'_> {
 
     fn reconfigured(&self, session: &Session) -> bool {
         config::load(self.folder).is_ok_and(|config| config != session.config)
-    }
-
-    fn report(&self, pass: &Pass) -> Result<(), AppError> {
-        for view in &pass.happened {
-            if self.context.json() {
-                self.context.print_json(view)?;
-            } else {
-                tell(view);
-            }
-        }
-        Ok(())
     }
 
     fn save(&mut self) {
