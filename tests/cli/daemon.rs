@@ -1,7 +1,7 @@
 //! `heartbeats run` while things change around it: its configuration, and who reads what it prints.
 
 use std::fs;
-use std::process::Child;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::gated::Gated;
@@ -56,4 +56,25 @@ fn what_is_configured_while_a_daemon_runs_holds_from_its_next_pass_on() {
     assert_eq!(ran.stderr.matches("\"nonsense\" is not a key").count(), 1, "{ran:?}");
     assert!(ran.stderr.contains("; what it said before holds\n"), "{ran:?}");
     assert_eq!(told(), 1);
+}
+
+#[test]
+fn that_idle_ticks_are_not_remembered_is_an_error_like_any_other_and_ends_nothing() {
+    for json in ["", " --json"] {
+        let gated = Gated::opened(2);
+        let stage = &gated.stage;
+        stage.ok(&format!("heartbeats create --root {} --every 1h", gated.root));
+        stage.hours_pass(1);
+        // What cannot be written over: a folder.
+        stage.write(".roundgate/heartbeats.seen/in/the/way", "");
+        let mut daemon = stage.cmd(&format!("heartbeats run{json}")).command();
+        let errors = stage.path("errors");
+        daemon.stdout(Stdio::null()).stderr(fs::File::create(&errors).unwrap());
+        let daemon = daemon.spawn().unwrap();
+        let said = || fs::read_to_string(&errors).unwrap_or_default();
+        assert!(soon(|| said().contains("idle ticks are not remembered: cannot write ")), "{}", said());
+        assert_eq!(ended(daemon).exit, 0);
+        let error = if json.is_empty() { "error: " } else { "{\"code\":\"file\"," };
+        assert!(said().lines().any(|line| line.starts_with(error)), "{}", said());
+    }
 }

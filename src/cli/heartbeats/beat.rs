@@ -10,7 +10,7 @@ use crate::app::heartbeats::{Beats, Happened, HappenedView, Lock, Pass, RETRY, S
 use crate::app::{AppError, Session, place};
 use crate::cli::context::Context;
 use crate::cli::notify::after_tick;
-use crate::cli::output::{Failure, line, multiline, print_failure, with_causes, write_stderr};
+use crate::cli::output::{Failure, line, print_failure, with_causes, write_stderr};
 use crate::cli::render::moment;
 use crate::cli::tick::worse;
 use crate::model::issue::Millis;
@@ -169,8 +169,9 @@ impl Daemon<'_> {
             Ok(()) => self.unsaved = false,
             Err(error) => {
                 if !std::mem::replace(&mut self.unsaved, true) {
-                    let text = format!("cannot remember idle ticks: {error}\n");
-                    write_stderr(&multiline(&text));
+                    let failure = Failure::from(error);
+                    let message = format!("idle ticks are not remembered: {}", failure.message);
+                    print_failure(&Failure { message, ..failure }, self.context.json());
                 }
             }
         }
