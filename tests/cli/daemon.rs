@@ -1,12 +1,13 @@
 //! `heartbeats run` while things change around it: its configuration, and who reads what it prints.
 
+use std::cell::RefCell;
 use std::fs;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::gated::Gated;
 use crate::heartbeats::{ended, started};
-use crate::stage::{Stage, Test};
+use crate::stage::{Ran, Stage, Test};
 
 /// With the clock of the machine.
 fn now<'s>(stage: &'s Stage, line: &str) -> Test<'s> {
@@ -77,4 +78,21 @@ fn that_idle_ticks_are_not_remembered_is_an_error_like_any_other_and_ends_nothin
         let error = if json.is_empty() { "error: " } else { "{\"code\":\"file\"," };
         assert!(said().lines().any(|line| line.starts_with(error)), "{}", said());
     }
+}
+
+#[test]
+fn a_daemon_whose_stdout_has_no_room_says_so_with_its_pass_and_ends() {
+    let gated = Gated::opened(2);
+    let stage = &gated.stage;
+    stage.ok(&format!("heartbeats create --root {} --every 1h", gated.root));
+    stage.hours_pass(3);
+    let mut daemon = stage.cmd("heartbeats run --json").command();
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut daemon = daemon.stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    let over = RefCell::new(&mut daemon);
+    assert!(soon(|| over.borrow_mut().try_wait().unwrap().is_some()), "it goes on");
+    let ran = Ran::of(&daemon.wait_with_output().unwrap());
+    assert_eq!((ran.exit, ran.error()["code"].as_str()), (1, Some("file")), "{ran:?}");
+    // What was done is done.
+    assert_eq!(stage.json("heartbeats list")[0]["skipped"], 2);
 }

@@ -114,6 +114,8 @@ impl Daemon<'_> {
                     if pass.ticks > 0 || !pass.happened.is_empty() {
                         self.save();
                     }
+                    // Who goes on for weeks does not find out at the end that nothing was printed.
+                    self.context.printed()?;
                     pass.next
                 }
                 Err(error) if error.retryable() => {
