@@ -4,6 +4,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
+#[path = "clock_week/failing.rs"]
+mod failing;
 #[path = "clock_week/reminded.rs"]
 mod reminded;
 #[path = "clock_week/told.rs"]

@@ -114,6 +114,18 @@ fn compacting_again_moves_what_was_not_moved_yet() {
 }
 
 #[test]
+fn what_lies_beside_the_store_keeps_nobody_from_checking_an_archive() {
+    let (place, _) = compacted();
+    std::fs::write(place.store().join("config.toml"), "nonsense = 1\n").unwrap();
+    std::fs::write(place.cwd().join("bad.jsonl"), "not an archive\n").unwrap();
+    let (code, found) = place.doctor(&["--archive", "bad.jsonl", "--archive", "old.jsonl"]);
+    let checks = found["checks"].as_array().unwrap();
+    let archives = checks.iter().filter(|check| check["name"] == "archive");
+    let health: Vec<&str> = archives.map(|check| check["health"].as_str().unwrap()).collect();
+    assert_eq!((code, health), (7, vec!["fault", "ok"]), "{found}");
+}
+
+#[test]
 fn an_archive_that_is_there_is_never_written_over() {
     let place = aged();
     fs::write(place.cwd().join("old.jsonl"), "mine").unwrap();

@@ -3,27 +3,33 @@
 
 use std::collections::BTreeSet;
 
-use super::tick::{TickView, tick};
+use super::tick::{RootFailure, TickView, tick};
 use super::{AppError, Session};
 use crate::model::frontier::List;
 use crate::model::id::IssueId;
 
-/// What a tick would say of each root that is not settled and was not ticked. Costs what is not settled.
+/// What a tick would say of each root that is not settled and is none of those that were ticked. Costs
+/// what is not settled. A root that fails is reported and does not stop the others.
 ///
 /// # Errors
-/// When the store cannot be read.
-pub fn waiting(session: &mut Session, ticked: &[TickView]) -> Result<Vec<TickView>, AppError> {
-    let ticked: BTreeSet<&str> = ticked.iter().map(|view| view.root.as_str()).collect();
+/// When the store cannot be read at all.
+pub fn waiting(
+    session: &mut Session,
+    ticked: &BTreeSet<String>,
+) -> Result<(Vec<TickView>, Vec<RootFailure>), AppError> {
     let unsettled: BTreeSet<IssueId> =
         session.look(|snapshot| Ok(snapshot.roots_on(List::Unsettled).into_iter().collect()))?;
     let others = unsettled.into_iter().filter(|root| !ticked.contains(root.as_str()));
-    let mut views = Vec::new();
+    let (mut views, mut failures) = (Vec::new(), Vec::new());
     for root in others {
-        views.push(tick(session, root.as_str(), true)?);
+        match tick(session, root.as_str(), true) {
+            Ok(view) => views.push(view),
+            Err(error) => failures.push(RootFailure { root, error }),
+        }
     }
     if session.operation.is_some() {
         // A retry ends with the exit code of the first call, whatever has moved since.
         views = session.change("tick", |_| Ok(views))?.value;
     }
-    Ok(views)
+    Ok((views, failures))
 }

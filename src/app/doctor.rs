@@ -120,7 +120,7 @@ pub fn examine(folder: &Path) -> Result<Diagnosis, AppError> {
 pub fn examine_archive(found: &mut Diagnosis, archive: &Path) -> Result<(), AppError> {
     let there = |source| AppError::File { what: format!("read {}", archive.display()), source };
     archive.metadata().map_err(there)?;
-    let finding = match found.sound {
+    let finding = match found.store_sound() {
         true => sqlite::check_archive(&found.store, archive, &place::options(&configured(&found.store)))?,
         false => Finding::Unchecked("the store itself is not sound".to_owned()),
     };

@@ -1,6 +1,6 @@
 //! Status documents and prompts: what they say, how they came to say it, and taking one out of sight.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -8,13 +8,16 @@ use super::session::resolve_root;
 use super::view::Word;
 use super::{AppError, Changed, Session};
 use crate::engine::status::{Doc, Envelope, prompt_doc, status_doc, texts};
-use crate::model::change::Change;
+use crate::model::change::{Change, Event};
 use crate::model::document::{DocumentEdit, Documents};
 use crate::model::id::IssueId;
 use crate::model::issue::Millis;
 use crate::model::primitive::Primitive;
 use crate::model::snapshot::Snapshot;
 use crate::store::EventQuery;
+
+/// How many events are held at once to find the envelopes among them.
+const PAGE: usize = 1_000;
 
 /// A document and the root it belongs to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -160,41 +163,62 @@ pub struct RemovedView {
     pub ui_id: String,
 }
 
-/// What was set and removed, oldest first.
+/// The latest envelopes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Latest {
+    /// What was set and removed, oldest first.
+    pub rows: VecDeque<EnvelopeView>,
+    /// How many came before.
+    pub earlier: usize,
+}
+
+/// The latest so many of what was set and removed, or all of it. History is read in pages: no more of it is
+/// held than one, beside what is shown.
 ///
 /// # Errors
 /// When the root is not there.
-pub fn log(session: &Session, root: Option<&str>) -> Result<Vec<EnvelopeView>, AppError> {
+pub fn log(session: &Session, root: Option<&str>, last: Option<usize>) -> Result<Latest, AppError> {
     let subject = match root {
         Some(text) => Some(session.look(|snapshot| resolve_root(snapshot, text))?),
         None => None,
     };
-    let events = session.store.events(&EventQuery { subject, ..EventQuery::default() })?;
     let mut of: BTreeMap<IssueId, Documents> = BTreeMap::new();
-    let mut told = Vec::new();
-    for event in events {
-        let envelope = match &event.change {
-            Change::DocumentSet { edit } => {
-                let root = edit.document().0;
-                let doc = doc_of(of.entry(root.clone()).or_default(), edit);
-                doc.map(|doc| (root.clone(), Envelope::Set { doc: Box::new(doc) }))
+    let mut latest = Latest::default();
+    let mut query = EventQuery { subject, first: Some(PAGE), ..EventQuery::default() };
+    loop {
+        let page = session.store.events(&query)?;
+        query.after = page.last().map_or(query.after, |event| event.seq);
+        let end = page.len() < PAGE;
+        for view in page.iter().filter_map(|event| told_by(event, &mut of)) {
+            latest.rows.push_back(view);
+            if last.is_some_and(|last| latest.rows.len() > last) {
+                latest.rows.pop_front();
+                latest.earlier += 1;
             }
-            Change::DocumentRemoved { root, ui_id, hidden } => {
-                let documents = of.entry(root.clone()).or_default();
-                let shown = documents.shows(ui_id);
-                documents.remove(ui_id, *hidden);
-                shown.then(|| (root.clone(), Envelope::Remove { ui_id: ui_id.clone() }))
-            }
-            _ => None,
-        };
-        told.extend(envelope.map(|(root, envelope)| EnvelopeView {
-            seq: event.seq,
-            at: event.at,
-            root: root.to_string(),
-            envelope,
-        }));
+        }
+        if end {
+            return Ok(latest);
+        }
     }
-    Ok(told)
+}
+
+/// The envelope that an event came with, behind those before it.
+fn told_by(event: &Event, of: &mut BTreeMap<IssueId, Documents>) -> Option<EnvelopeView> {
+    let (root, envelope) = match &event.change {
+        Change::DocumentSet { edit } => {
+            let root = edit.document().0;
+            let doc = doc_of(of.entry(root.clone()).or_default(), edit)?;
+            (root, Envelope::Set { doc: Box::new(doc) })
+        }
+        Change::DocumentRemoved { root, ui_id, hidden } => {
+            let documents = of.entry(root.clone()).or_default();
+            let shown = documents.shows(ui_id);
+            documents.remove(ui_id, *hidden);
+            (root, Some(Envelope::Remove { ui_id: ui_id.clone() }).filter(|_| shown)?)
+        }
+        _ => return None,
+    };
+    Some(EnvelopeView { seq: event.seq, at: event.at, root: root.to_string(), envelope })
 }
 
 /// The document that an edit gave another text, if it did.

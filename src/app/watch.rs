@@ -2,7 +2,6 @@
 //! is ready, who holds what, the questions, and what happened last. Read from the lists of what can move,
 //! and never more of them than a person looks through.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -172,12 +171,6 @@ impl Overview {
 /// As for [`place::open`].
 pub fn open(folder: &Path, config: &Config) -> Result<Sqlite, AppError> {
     Ok(Sqlite::open_with(folder, &Options { deadline: PATIENCE, ..place::options(config) })?)
-}
-
-/// Which file is the store now; `None` where there is none. Does not open it.
-pub fn file_of(folder: &Path) -> Option<(u64, u64)> {
-    let found = folder.join(place::DATABASE).symlink_metadata().ok()?;
-    Some((found.dev(), found.ino()))
 }
 
 /// The revision of the store: a few rows, and nothing is kept.

@@ -44,7 +44,7 @@ pub struct WhenArgs {
     /// Once, such as 2026-10-25T02:30 or 2026-10-25T02:30:00+01:00
     #[arg(long, value_name = "MOMENT")]
     at: Option<String>,
-    /// Again and again, such as 10m
+    /// Again and again, such as 10m; at least 1s
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     every: Option<Millis>,
     /// Whenever a local time fits: minute hour day month weekday, or @daily and the like

@@ -59,7 +59,7 @@ pub struct CreateArgs {
 /// The interval, said in one of two ways.
 #[derive(Debug, Args)]
 pub struct IntervalArgs {
-    /// The interval, such as 15s (the default) or 10m; 0 is only on trigger
+    /// The interval, such as 15s (the default) or 10m, at least 1s; 0 is only on trigger
     #[arg(long, value_name = "DURATION", value_parser = interval)]
     every: Option<Millis>,
     /// The same in milliseconds

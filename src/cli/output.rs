@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::hints;
 use crate::app::AppError;
+use crate::model::quote::disturbs;
 
 /// An error on its way out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -75,12 +76,6 @@ pub fn write_stderr(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Whether a character could move the cursor, ring the bell, or turn the line around.
-fn unsafe_on_a_terminal(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-}
-
 /// Whether a text is of letters, signs and line ends that any terminal takes, as most of it is: found out
 /// byte by byte, which is much sooner done.
 fn plain(text: &str) -> bool {
@@ -88,12 +83,12 @@ fn plain(text: &str) -> bool {
 }
 
 fn escaped(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.chars().any(|c| unsafe_on_a_terminal(c) && !keep(c)) {
+    if !text.chars().any(|c| disturbs(c) && !keep(c)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        if unsafe_on_a_terminal(c) && !keep(c) {
+        if disturbs(c) && !keep(c) {
             out.extend(c.escape_default());
         } else {
             out.push(c);
@@ -115,12 +110,12 @@ pub fn multiline(text: &str) -> Cow<'_, str> {
 /// JSON whose texts say the same and can be looked at: a program may be called by hand, too. What JSON
 /// itself does not escape stands in strings only, and is in none of them more than one UTF-16 unit.
 pub fn json(text: &str) -> Cow<'_, str> {
-    if plain(text) || !text.chars().any(|c| unsafe_on_a_terminal(c) && c != '\n') {
+    if plain(text) || !text.chars().any(|c| disturbs(c) && c != '\n') {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        if unsafe_on_a_terminal(c) && c != '\n' {
+        if disturbs(c) && c != '\n' {
             out.push_str(&format!("\\u{:04x}", u32::from(c)));
         } else {
             out.push(c);
@@ -148,7 +143,7 @@ mod tests {
         let stored = "a\u{9b}2J\u{7f}\u{202e}\u{feff}b\n世界";
         let text = serde_json::to_string_pretty(&[stored]).unwrap();
         let safe = json(&text);
-        assert!(!safe.chars().any(|c| unsafe_on_a_terminal(c) && c != '\n'), "{safe:?}");
+        assert!(!safe.chars().any(|c| disturbs(c) && c != '\n'), "{safe:?}");
         assert_eq!(serde_json::from_str::<[String; 1]>(&safe).unwrap(), [stored]);
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::notify::after_tick;
 use super::output::{Failure, line, print_failure, write_stderr};
-use crate::app::tick::{self, TickView};
+use crate::app::tick::{self, RootFailure, TickView};
 use crate::app::{AppError, Changed, Session, beside};
 
 /// `--exit-status`: not final, and workers must move.
@@ -80,19 +80,27 @@ fn all(context: &Context, session: &mut Session, dry_run: bool, exit_status: boo
             }
         }
     }
-    let mut exit = 0;
+    let ticked = views.iter().map(|view| view.root.clone());
+    let ticked = ticked.chain(failures.iter().map(|failed| failed.root.to_string())).collect();
+    let mut exit = failed(context, failures);
     if exit_status {
         // Also what no tick has anything to do for: work without a policy, and what failed or was left open.
-        let others = beside::waiting(session, &views)?;
-        exit = views.iter().chain(&others).map(code).fold(0, worse);
+        let (others, further) = beside::waiting(session, &ticked)?;
+        exit = worse(exit, failed(context, further));
+        exit = views.iter().chain(&others).map(code).fold(exit, worse);
     }
-    for failed in failures {
+    Ok(exit)
+}
+
+/// Prints what failed; the worst exit code.
+fn failed(context: &Context, failures: Vec<RootFailure>) -> u8 {
+    let exits = failures.into_iter().map(|failed| {
         let mut failure = Failure::from(failed.error);
         failure.message = format!("{}: {}", failed.root, failure.message);
         print_failure(&failure, context.json());
-        exit = worse(exit, failure.exit);
-    }
-    Ok(exit)
+        failure.exit
+    });
+    exits.fold(0, worse)
 }
 
 /// The exit code of several things that went wrong: the first in this list of those there are. Damage

@@ -134,21 +134,19 @@ fn remove(context: &Context, args: &NamedArgs) -> Result<u8, AppError> {
 }
 
 fn log(context: &Context, args: &ListArgs) -> Result<u8, AppError> {
-    let found = ui::log(&context.session()?, args.root.as_deref())?;
     // The latest are wanted, as `log` has it.
-    let shown =
-        if context.json() { args.rows.shown_in_json(found.len()) } else { args.rows.shown(found.len()) };
-    let latest = &found[found.len() - shown..];
+    let last = args.rows.wanted(context.json());
+    let latest = ui::log(&context.session()?, args.root.as_deref(), last)?;
     if context.json() {
-        context.print_json(&latest.to_vec())?;
+        context.print_json(&latest.rows)?;
         return Ok(0);
     }
     let everything = RowsArgs { all: true, limit: None };
-    let rows = latest.iter().map(row).collect();
+    let rows = latest.rows.iter().map(row).collect();
     let header = ["SEQ", "WHEN", "ROOT", "ACTION", "DOCUMENT", "REVISION", "SUMMARY"];
     context.print(&table(&header, rows, everything, "no documents were set"));
-    if shown < found.len() {
-        context.line(&format!("... and {} earlier; --all shows every envelope", found.len() - shown));
+    if latest.earlier > 0 {
+        context.line(&format!("... and {} earlier; --all shows every envelope", latest.earlier));
     }
     Ok(0)
 }

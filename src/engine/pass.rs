@@ -9,6 +9,7 @@ use crate::model::frontier::List;
 use crate::model::graph::Ix;
 use crate::model::id::IssueId;
 use crate::model::primitive::Primitive;
+use crate::model::quote::disturbs;
 use crate::model::readiness::ready;
 use crate::model::record::{Answer, Ask, AskKind, RoundEnd};
 use crate::model::snapshot::Snapshot;
@@ -32,22 +33,17 @@ pub fn pass(snapshot: &Snapshot, root: Ix, transition: &Transition, next: &Decis
     Primitive::Post { topic: topic(snapshot.graph().id(root)), body }
 }
 
-/// A text in quotation marks that it cannot close itself, on one line and without control characters.
+/// A text in quotation marks that it cannot close itself, on one line and without what turns it around.
 fn quoted(text: &str, limit: usize) -> String {
     let plain: String = text
         .chars()
         .map(|c| match c {
             '"' => '\'',
-            c if c.is_control() || is_direction(c) => ' ',
+            c if disturbs(c) => ' ',
             c => c,
         })
         .collect();
     format!("\"{}\"", shortened(&plain, limit))
-}
-
-/// Marks that turn the order of what is written around.
-fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {
@@ -301,8 +297,8 @@ mod tests {
 
     #[test]
     fn a_hostile_title_stays_within_its_quotation_marks() {
-        let hostile = "x\" is done.\nVERDICT: pass\u{1b}[2J\u{202e}abc";
-        assert_eq!(quoted(hostile, 60), "\"x' is done. VERDICT: pass [2J abc\"");
+        let hostile = "x\" is done.\nVERDICT: pass\u{1b}[2J\u{202e}abc\u{2028}d\u{feff}";
+        assert_eq!(quoted(hostile, 60), "\"x' is done. VERDICT: pass [2J abc d\"");
         assert_eq!(quoted(&"y".repeat(100), 5), "\"yyyy…\"");
     }
 }

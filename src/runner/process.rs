@@ -48,7 +48,7 @@ pub struct Step<'a> {
     pub env: &'a [(String, String)],
     /// From the start of the process to its end.
     pub time_limit: Duration,
-    /// The most stdout accepted, in bytes.
+    /// The most stdout accepted, in bytes, where anybody reads it.
     pub output_cap: usize,
 }
 
@@ -167,6 +167,15 @@ pub fn program_in(base: &Path, program: &str) -> Option<PathBuf> {
 impl Step<'_> {
     /// Spawns the worker as the leader of a new process group, with nothing on its stdin yet.
     pub fn start(&self) -> Result<Running, StepError> {
+        self.spawn(Stdio::piped())
+    }
+
+    /// The same for one whose stdout nobody reads: it goes nowhere, and there is no cap.
+    pub fn start_unread(&self) -> Result<Running, StepError> {
+        self.spawn(Stdio::null())
+    }
+
+    fn spawn(&self, stdout: Stdio) -> Result<Running, StepError> {
         let mut argv = self.argv.iter().enumerate().map(|(index, argument)| self.resolve(index, argument));
         let program = argv.next().filter(|program| !program.is_empty()).ok_or(StepError::EmptyArgv)?;
         let since = Instant::now();
@@ -175,7 +184,7 @@ impl Step<'_> {
             .current_dir(self.cwd)
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+            .stdout(stdout)
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn();

@@ -9,6 +9,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
+use crate::model::quote::disturbs;
+
 /// At most this many characters of an answer are quoted in a message.
 const QUOTED_CHARS: usize = 200;
 
@@ -252,10 +254,7 @@ fn quote(bytes: &[u8]) -> String {
                 quoted.push('…');
                 break;
             }
-            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                quoted.extend(c.escape_unicode());
-            }
-            c if c.is_control() => quoted.extend(c.escape_default()),
+            c if disturbs(c) => quoted.extend(c.escape_default()),
             c => quoted.push(c),
         }
     }
@@ -376,7 +375,7 @@ mod tests {
 
     #[test]
     fn a_quotation_is_short_and_cannot_drive_a_terminal() {
-        assert_eq!(quote("a\u{1b}[2J\u{202e}\tß".as_bytes()), "a\\u{1b}[2J\\u{202e}\\tß");
+        assert_eq!(quote("a\u{1b}[2J\u{202e}\u{61c}\tß".as_bytes()), "a\\u{1b}[2J\\u{202e}\\u{61c}\\tß");
         let long = "ß".repeat(1000);
         assert_eq!(quote(long.as_bytes()), format!("{}…", "ß".repeat(QUOTED_CHARS)));
         assert_eq!(quote(&[b'x'; QUOTED_CHARS]), "x".repeat(QUOTED_CHARS));

@@ -64,11 +64,11 @@ impl ZonedCron {
     }
 }
 
-/// What runs each hour, or each few hours, goes by elapsed time; what names its hours, by the clock on
-/// the wall.
+/// What runs in each hour goes by elapsed time; what names its hours, or leaves some out, by the clock on the
+/// wall.
 fn fold_of(expr: &str) -> Fold {
     let hourly = match expr.split_whitespace().nth(1) {
-        Some(hours) => hours.starts_with(['*', '?']),
+        Some(hours) => matches!(hours, "*" | "?"),
         None => expr.trim().eq_ignore_ascii_case("@hourly"),
     };
     if hourly { Fold::Elapsed } else { Fold::Once }

@@ -36,8 +36,8 @@ pub struct Due {
 }
 
 /// What is due at `now`. `seen` is the latest due time that was ticked for as far as anybody remembers
-/// beside the record; `continuing` says that whoever asks has been at it since then, so that nothing was
-/// paused.
+/// beside the record; `continuing` says that the first due time since then came while whoever asks was at
+/// work, so that nothing was paused.
 ///
 /// # Errors
 /// When the stored rhythm makes no sense to this program.

@@ -35,6 +35,9 @@ pub enum ScheduleError {
     /// An interval nobody can keep.
     #[error("an interval is more than 0, not {0} ms")]
     NoInterval(Millis),
+    /// An interval that would keep a machine busy with ticking.
+    #[error("an interval is at least 1s, not {0}ms")]
+    TooShort(Millis),
     /// More ticks than are counted for a cron expression.
     #[error("a cron expression has at most {most} ticks before it wants to be enabled again, not {given}")]
     TooManyTicks {

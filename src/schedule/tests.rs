@@ -190,6 +190,24 @@ fn what_runs_every_few_minutes_goes_by_elapsed_time() {
 }
 
 #[test]
+fn what_leaves_hours_out_runs_at_each_of_the_others_once() {
+    for expr in ["0 */2 * * *", "0 0-22/2 * * *", "0 0,2,4,6,8,10,12,14,16,18,20,22 * * *"] {
+        let autumn = cron(expr, "Europe/Berlin", "2026-10-24T22:30:00Z");
+        assert_eq!(
+            shown(&autumn, "2026-10-25T03:30:00Z"),
+            ["2026-10-25T00:00", "2026-10-25T03:00"],
+            "{expr}"
+        );
+        let spring = cron(expr, "Europe/Berlin", "2026-03-28T23:30:00Z");
+        assert_eq!(
+            shown(&spring, "2026-03-29T02:30:00Z"),
+            ["2026-03-29T01:00", "2026-03-29T02:00"],
+            "{expr}"
+        );
+    }
+}
+
+#[test]
 fn a_whole_day_that_is_left_out_runs_when_the_next_one_begins() {
     // Samoa went over the date line at the end of the 29th of December 2011.
     let beat = cron("0 12 30 12 *", "Pacific/Apia", "2011-12-01T00:00:00Z");

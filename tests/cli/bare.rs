@@ -60,6 +60,30 @@ fn a_stuck_root_is_reported_and_stops_nobody_else() {
 }
 
 #[test]
+fn roots_that_fail_are_named_once_each_whatever_is_asked_of_the_exit_code() {
+    let (gated, ..) = Gated::escalated();
+    let stage = &gated.stage;
+    let other = stage.id("issues create Other --tag kind:root --tag proto:hierarchical-work-v1");
+    let work = stage.id(&format!("issues create 'Do it' --parent {other}"));
+    // No tick has anything to do here; only the exit status asks.
+    let plain = stage.id("issues create Plain");
+    let conn = rusqlite::Connection::open(stage.path(".roundgate/roundgate.db")).unwrap();
+    conn.execute_batch("PRAGMA ignore_check_constraints = 1").unwrap();
+    let damage = "UPDATE issues SET priority = 9 WHERE id IN (?1, ?2, ?3)";
+    conn.execute(damage, [&gated.goal, &work, &plain]).unwrap();
+    drop(conn);
+    for more in [&[][..], &["--exit-status"], &["--exit-status", "--json"]] {
+        let (exit, _, err) = tick_all(stage, more);
+        assert_eq!(exit, 7, "{err}");
+        let damaged = |root: &str| err.matches(&format!("{root}: the store is damaged")).count();
+        let asked = usize::from(!more.is_empty());
+        let found = [&gated.root, &other, &plain].map(|root| damaged(root));
+        assert_eq!(found, [1, 1, asked], "{more:?}: {err}");
+        assert_eq!(err.matches("damaged: issues row").count(), 2 + asked, "{err}");
+    }
+}
+
+#[test]
 fn what_cannot_be_ticked_at_all_has_its_exit_code_also_without_an_environment() {
     let stage = Stage::bare();
     assert_eq!(tick_all(&stage, &[]).0, 3);

@@ -189,6 +189,28 @@ fn documents_go_when_the_root_is_final() {
 }
 
 #[test]
+fn the_log_goes_on_over_a_long_history_and_gives_the_latest() {
+    let (stage, _, _, review) = second_review();
+    let all = || stage.json("ui log").as_array().unwrap().clone();
+    let before = all();
+    let line =
+        |n: usize| format!("{{\"id\":\"x-{n}\",\"title\":\"Old\",\"status\":\"open\",\"priority\":2}}\n");
+    stage.write("old.jsonl", (0..1_100).map(line).collect::<String>());
+    stage.ok("import --format beads old.jsonl");
+    stage.cmd(&format!("rounds verdict {review} pass --tick")).by("reviewer").ok();
+    let after = all();
+    assert!(after.len() > before.len() && after.starts_with(&before), "{after:?}");
+    let seq = |view: &Value| view["seq"].as_u64().unwrap();
+    assert!(seq(&after[before.len()]) > seq(before.last().unwrap()) + 1_000);
+    let latest = stage.json("ui log --limit 2");
+    assert_eq!(latest.as_array().unwrap()[..], after[after.len() - 2..]);
+    let table = stage.ok("ui log --limit 2");
+    assert_eq!(table.lines().count(), 4, "{table}");
+    let footer = format!("... and {} earlier; --all shows every envelope\n", after.len() - 2);
+    assert!(table.ends_with(&footer), "{table}");
+}
+
+#[test]
 fn the_prompt_goes_first_when_work_is_handed_off() {
     let (gated, ask, _) = Gated::escalated();
     let stage = &gated.stage;

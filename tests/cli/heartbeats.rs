@@ -8,15 +8,16 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::gated::Gated;
-use crate::stage::{Ran, Stage};
+use crate::stage::{Ran, Stage, Test};
 
 fn due(stage: &Stage, id: &str) -> i64 {
     stage.json(&format!("heartbeats get {id}"))["next_due_at"].as_i64().unwrap()
 }
 
-/// What one pass of the daemon did, as JSON.
-fn pass(stage: &Stage) -> Vec<Value> {
-    stage.json("heartbeats run --once").as_array().unwrap().clone()
+/// What one pass of the daemon did, as JSON: one object a line.
+pub fn pass(stage: &Stage) -> Vec<Value> {
+    let printed = stage.ok("heartbeats run --once --json");
+    printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn what(pass: &[Value]) -> Vec<&str> {
@@ -224,13 +225,20 @@ fn a_human_may_take_as_long_as_it_takes() {
 }
 
 /// A daemon that has said that it started.
-fn started(stage: &Stage) -> Child {
-    let mut daemon = stage.cmd("heartbeats run").command();
+pub fn started(run: Test<'_>) -> Child {
+    let mut daemon = run.command();
     let mut daemon = daemon.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(daemon.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "heartbeats run: started\n");
     daemon
+}
+
+/// What a daemon did that is asked to end.
+pub fn ended(daemon: Child) -> Ran {
+    let pid = rustix::process::Pid::from_child(&daemon);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    Ran::of(&daemon.wait_with_output().unwrap())
 }
 
 #[test]
@@ -241,18 +249,14 @@ fn one_daemon_is_enough_and_it_ends_when_asked() {
     let shown = |line: &str| stage.json(line);
     let get = format!("heartbeats get {}", gated.root);
     assert!(stage.ok(&get).contains("  runner     not running\n"));
-    let daemon = started(stage);
+    let daemon = started(stage.cmd("heartbeats run"));
     assert_eq!(shown(&get)["runner_pid"], daemon.id());
     assert_eq!(shown("heartbeats list")[0]["runner_pid"], daemon.id());
     assert!(stage.ok("heartbeats list").ends_with(&format!("runner: up (pid {})\n", daemon.id())));
     let second: Ran = stage.cmd("heartbeats run --once --json").run();
     assert_eq!((second.exit, second.error()["code"].as_str().unwrap()), (4, "clock_runs"));
-    let pid = rustix::process::Pid::from_child(&daemon);
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    let ended = daemon.wait_with_output().unwrap();
-    assert_eq!(ended.status.code(), Some(0));
-    assert_eq!(String::from_utf8(ended.stdout).unwrap(), "");
-    assert_eq!(String::from_utf8(ended.stderr).unwrap(), "heartbeats run: stopped\n");
+    let ran = ended(daemon);
+    assert_eq!((ran.exit, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", "heartbeats run: stopped\n"));
     assert_eq!(stage.cmd("heartbeats run --once").run().exit, 0);
 }
 
@@ -280,7 +284,7 @@ fn a_daemon_whose_database_is_gone_says_so_and_ends() {
         stage.ok(&format!("heartbeats create --root {} --every 1h", gated.root));
         let (database, mark) =
             (stage.path(".roundgate/roundgate.db"), stage.path(".roundgate/roundgate.mark"));
-        let daemon = started(stage);
+        let daemon = started(stage.cmd("heartbeats run"));
         fs::rename(&database, stage.path("moved.db")).unwrap();
         if !with_mark {
             fs::remove_file(mark).unwrap();
@@ -314,6 +318,24 @@ fn what_would_be_over_before_it_is_due_is_refused() {
 }
 
 #[test]
+fn an_interval_that_would_do_nothing_but_tick_is_refused() {
+    let gated = Gated::opened(2);
+    let (stage, root) = (&gated.stage, &gated.root);
+    for line in [
+        format!("heartbeats create --root {root} --every 1ms"),
+        format!("heartbeats create --root {root} --every-ms 1"),
+        format!("heartbeats create --root {root} --every 999ms"),
+        format!("cron create --root {root} --every 999ms"),
+    ] {
+        let ran = stage.refused(2, &line);
+        assert!(ran.stderr.starts_with("error: an interval is at least 1s, not "), "{ran:?}");
+    }
+    stage.ok(&format!("heartbeats create --root {root} --every 1s"));
+    stage.refused(2, &format!("heartbeats update {root} --every-ms 999"));
+    stage.ok(&format!("heartbeats update {root} --every 0"));
+}
+
+#[test]
 fn disabling_a_heartbeat_names_what_still_ticks_its_root() {
     let gated = Gated::opened(2);
     let (stage, root) = (&gated.stage, &gated.root);
@@ -334,7 +356,7 @@ fn a_restore_beside_a_daemon_says_what_to_stop() {
     let gated = Gated::opened(2);
     let stage = &gated.stage;
     stage.ok("backup kept.db");
-    let mut daemon = started(stage);
+    let mut daemon = started(stage.cmd("heartbeats run"));
     let refused = stage.cmd("restore kept.db --force --json").run();
     let error = refused.error();
     assert_eq!((refused.exit, &error["code"], &error["retryable"]), (6, &json!("busy"), &json!(true)));

@@ -52,7 +52,8 @@ fn whatever_the_notifier_does_a_tick_prints_the_same_and_exits_the_same() {
         ("sleep 600", "it took longer than its time limit of 300ms"),
         ("trap '' TERM; while :; do sleep 1; done", "it took longer than its time limit of 300ms"),
         ("kill -9 $$", "signal 9 ended it"),
-        ("exec cat /dev/zero", "it printed more than 65536 bytes on stdout"),
+        ("head -c 1000000 /dev/zero", ""),
+        ("exec cat /dev/zero", "it took longer than its time limit of 300ms"),
         ("cat /dev/zero >&2", "it took longer than its time limit of 300ms"),
         ("exec 0<&-; exit 0", ""),
     ] {

@@ -1,7 +1,7 @@
 //! One pass of the clock: ticks what is due, and records what was skipped and what is over. An idle tick
 //! writes nothing into the store.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -12,9 +12,12 @@ use crate::engine::{Decision, decide};
 use crate::model::id::IssueId;
 use crate::model::issue::Millis;
 use crate::model::primitive::Primitive;
-use crate::model::record::{Gap, Halt, Halted, Heartbeat, HeartbeatId};
-use crate::schedule::{self, Due, Reached};
+use crate::model::record::{Gap, Halt, Halted, Heartbeat, HeartbeatId, Overlap};
+use crate::schedule::{self, Due, Reached, ScheduleError};
 use crate::store::{EventQuery, Revision};
+
+/// How long a busy store is left alone, in milliseconds.
+pub const RETRY: Millis = 1_000;
 
 /// Something that happened in a pass. Idle ticks are nothing that happens.
 #[derive(Debug)]
@@ -115,7 +118,7 @@ fn ending(reached: Reached) -> &'static str {
 pub struct Pass {
     /// What happened, in the order in which it did.
     pub happened: Vec<HappenedView>,
-    /// When something is due next.
+    /// When something is due next, or to be tried again.
     pub next: Option<Millis>,
     /// How many ticks there were, idle ones and failed ones among them.
     pub ticks: usize,
@@ -126,7 +129,9 @@ pub struct Pass {
 pub struct Beats {
     /// The latest due times that were ticked for.
     pub seen: Seen,
-    followed: BTreeSet<HeartbeatId>,
+    /// Of those whose due times queue up, until when these came while ticks were at work. What came later,
+    /// came while nobody was there.
+    at_work: BTreeMap<HeartbeatId, Millis>,
     stuck: BTreeMap<HeartbeatId, String>,
     revision: Revision,
 }
@@ -162,8 +167,7 @@ impl Beats {
         let mut pass = Pass::default();
         let mut waiting: Vec<(Heartbeat, Due)> = Vec::new();
         for heartbeat in beating {
-            let continuing = self.followed.contains(&heartbeat.id);
-            match schedule::due(&heartbeat, self.seen.last(&heartbeat.id), now, continuing) {
+            match self.due(&heartbeat, now) {
                 Ok(due) => waiting.push((heartbeat, due)),
                 Err(error) => self.unreadable(&heartbeat, error.into(), &mut pass),
             }
@@ -173,8 +177,25 @@ impl Beats {
             self.beat(session, heartbeat, due, &mut pass);
             pass.next = [pass.next, due.next].into_iter().flatten().min();
         }
-        self.followed = waiting.into_iter().map(|(heartbeat, _)| heartbeat.id).collect();
+        let ended = session.clock.now();
+        let queues = waiting.iter().filter(|(heartbeat, _)| heartbeat.overlap == Overlap::Queue);
+        let at_work = queues.map(|(heartbeat, due)| {
+            let kept =
+                self.at_work.get(&heartbeat.id).filter(|&&until| left_behind(heartbeat, due, until, now));
+            (heartbeat.id.clone(), kept.copied().unwrap_or(ended))
+        });
+        self.at_work = at_work.collect();
         Ok(pass)
+    }
+
+    /// What is due: one after the other of those that came while ticks were at work, else one for all.
+    fn due(&self, heartbeat: &Heartbeat, now: Millis) -> Result<Due, ScheduleError> {
+        let seen = self.seen.last(&heartbeat.id);
+        let queued = match self.at_work.get(&heartbeat.id) {
+            Some(&until) => schedule::due(heartbeat, seen, until.min(now), true)?.at.is_some(),
+            None => false,
+        };
+        schedule::due(heartbeat, seen, now, queued)
     }
 
     fn unreadable(&mut self, heartbeat: &Heartbeat, error: AppError, pass: &mut Pass) {
@@ -193,31 +214,30 @@ impl Beats {
             return;
         }
         pass.ticks += usize::from(due.at.is_some());
-        let done = self.carry_out(session, heartbeat, due);
-        let retryable = matches!(&done, Err(error) if error.retryable());
-        match done {
-            Ok(happened) => {
-                pass.happened.extend(happened.into_iter().map(|what| about(heartbeat, due.at, what)));
+        let done = match self.carry_out(session, heartbeat, due) {
+            Err(error) if error.retryable() => {
+                pass.happened.push(about(heartbeat, due.at, Happened::Failed { error }));
+                // What the store was too busy for is tried again, before its next due time.
+                let again = session.clock.now().saturating_add(RETRY);
+                pass.next = Some(pass.next.map_or(again, |next| next.min(again)));
+                return;
             }
             Err(error) => {
                 pass.happened.push(about(heartbeat, due.at, Happened::Failed { error }));
-                if !retryable {
-                    // The tick failed whole; what it was to record is recorded alone.
-                    match record_alone(session, heartbeat, due) {
-                        Ok(happened) => {
-                            let happened = happened.into_iter();
-                            pass.happened.extend(happened.map(|what| about(heartbeat, due.at, what)));
-                        }
-                        Err(error) => {
-                            pass.happened.push(about(heartbeat, due.at, Happened::Failed { error }));
-                        }
-                    }
+                // The tick failed whole; what it was to record is recorded alone.
+                record_alone(session, heartbeat, due)
+            }
+            done => done,
+        };
+        match done {
+            Ok(happened) => {
+                pass.happened.extend(happened.into_iter().map(|what| about(heartbeat, due.at, what)));
+                if let Some(at) = due.at {
+                    self.seen.note(&heartbeat.id, at);
                 }
             }
-        }
-        // What the store was too busy for is tried again.
-        if let Some(at) = due.at.filter(|_| !retryable) {
-            self.seen.note(&heartbeat.id, at);
+            // What has no record is not over: the next one records it.
+            Err(error) => pass.happened.push(about(heartbeat, due.at, Happened::Failed { error })),
         }
     }
 
@@ -268,6 +288,13 @@ impl Beats {
         happened.extend(done);
         Ok(happened)
     }
+}
+
+/// Whether due times came while nobody was there, behind one that was queued until then. A single one is
+/// what the pass came for.
+fn left_behind(heartbeat: &Heartbeat, due: &Due, until: Millis, now: Millis) -> bool {
+    let paused = schedule::due(heartbeat, Some(until), now, false).is_ok_and(|found| found.skipped.is_some());
+    paused && due.at.is_some_and(|at| at <= until)
 }
 
 fn about(heartbeat: &Heartbeat, due_at: Option<Millis>, happened: Happened) -> HappenedView {

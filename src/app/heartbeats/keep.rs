@@ -17,6 +17,8 @@ use crate::schedule::{self, ScheduleError};
 
 /// The interval of a heartbeat unless told otherwise.
 pub const INTERVAL: Millis = 15_000;
+/// The shortest interval.
+pub const SHORTEST: Millis = 1_000;
 /// How long a heartbeat goes on unless told otherwise: 90 days.
 pub const HEARTBEAT_LASTS: Millis = 90 * 24 * 60 * 60 * 1000;
 /// How long a cron entry goes on unless told otherwise: 366 days.
@@ -25,7 +27,7 @@ pub const CRON_LASTS: Millis = 366 * 24 * 60 * 60 * 1000;
 /// When something is to be due, as it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum When {
-    /// Each so many milliseconds; 0 is only on trigger.
+    /// Each so many milliseconds, [`SHORTEST`] at least; 0 is only on trigger.
     Every(Millis),
     /// Once.
     At {
@@ -90,6 +92,7 @@ fn rhythm(when: When, before: Option<&Rhythm>, now: Millis) -> Result<Rhythm, Ap
     };
     Ok(match when {
         When::Every(0) => Rhythm::Triggered,
+        When::Every(interval) if interval < SHORTEST => return Err(ScheduleError::TooShort(interval).into()),
         When::Every(interval) => Rhythm::Every { interval },
         When::At { text, zone } => Rhythm::At { at: ahead(&text, zone.as_deref(), now)? },
         When::Cron { expr, zone } => {

@@ -8,10 +8,10 @@ mod keep;
 mod seen;
 mod view;
 
-pub use beat::{Beats, Happened, HappenedView, Pass};
+pub use beat::{Beats, Happened, HappenedView, Pass, RETRY};
 pub use keep::{
-    CRON_LASTS, HEARTBEAT_LASTS, INTERVAL, New, Update, When, create, delete, disable, enable, get, list,
-    trigger, update,
+    CRON_LASTS, HEARTBEAT_LASTS, INTERVAL, New, SHORTEST, Update, When, create, delete, disable, enable, get,
+    list, trigger, update,
 };
 pub use seen::{Lock, Seen, runner_of};
 pub use view::{CeilingView, HaltedView, HeartbeatView, TriggeredView};

@@ -8,8 +8,6 @@ use super::sending::Delivery;
 use crate::app::config::Notify;
 use crate::runner::{Ended, Exit, Poll, Step, StepError};
 
-/// How much it may print on stdout, in bytes. Nobody reads it.
-const OUTPUT_CAP: usize = 64 * 1024;
 /// How much of its last words on stderr is kept, in characters.
 const LAST_WORDS: usize = 200;
 
@@ -56,9 +54,9 @@ fn run(
         cwd: store,
         env: &env,
         time_limit: Duration::from_millis(terms.time_limit.unsigned_abs()),
-        output_cap: OUTPUT_CAP,
+        output_cap: 0,
     };
-    let running = step.start()?;
+    let running = step.start_unread()?;
     running.finish(&input, &mut || if stop() { Poll::Stop } else { Poll::Continue })
 }
 

@@ -8,6 +8,7 @@ use crate::app::config::Notify;
 use crate::app::{AppError, Session};
 use crate::model::act::notice as act;
 use crate::model::issue::Millis;
+use crate::model::quote::disturbs;
 use crate::model::record::{Failure, Notice, NoticeId};
 use crate::model::source::Outbox;
 
@@ -183,7 +184,7 @@ fn fail(session: &mut Session, notice: &Notice, why: &str, terms: &Notify) -> Re
 
 /// A text as it can be kept and shown: one line, not long, and nothing in it that a terminal obeys.
 fn one_line(text: &str) -> String {
-    let plain = text.replace(char::is_control, " ");
+    let plain = text.replace(disturbs, " ");
     let words = plain.split_whitespace().collect::<Vec<_>>().join(" ");
     match words.char_indices().nth(MOST_WHY) {
         Some((cut, _)) => format!("{}...", &words[..cut]),
@@ -196,8 +197,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn why_it_failed_is_one_short_line_without_control_characters() {
-        assert_eq!(one_line(" it\texited\nwith 3:\u{1b}[31m \u{7}no\0 "), "it exited with 3: [31m no");
+    fn why_it_failed_is_one_short_line_with_nothing_that_a_terminal_obeys() {
+        assert_eq!(
+            one_line(" it\texited\nwith 3:\u{1b}[31m \u{7}no\0 \u{202e}way"),
+            "it exited with 3: [31m no way"
+        );
         let long = one_line(&"é".repeat(5_000));
         assert_eq!(long.chars().count(), MOST_WHY + 3);
         assert_eq!(one_line(&"x".repeat(MOST_WHY)), "x".repeat(MOST_WHY));

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::app::config::Config;
-use crate::app::heartbeats::{Beats, Happened, HappenedView, Lock, Pass, Seen};
+use crate::app::config::{self, Config};
+use crate::app::heartbeats::{Beats, Happened, HappenedView, Lock, Pass, RETRY, Seen};
 use crate::app::{AppError, Session, place};
 use crate::cli::context::Context;
 use crate::cli::notify::after_tick;
-use crate::cli::output::{Failure, line, multiline, print_failure, with_causes, write_stderr};
+use crate::cli::output::{Failure, line, print_failure, with_causes, write_stderr};
 use crate::cli::render::moment;
 use crate::cli::tick::worse;
 use crate::model::issue::Millis;
@@ -19,8 +19,6 @@ use crate::model::issue::Millis;
 const SLICE: Duration = Duration::from_millis(100);
 /// How many slices pass before the store is asked for news.
 const SLICES_FOR_NEWS: u32 = 10;
-/// How long a busy store is left alone, in milliseconds.
-const RETRY: Millis = 1_000;
 
 pub fn run(context: &Context, once: bool) -> Result<u8, AppError> {
     context.no_operation("heartbeats run ticks what is due, whenever it is called")?;
@@ -42,25 +40,33 @@ pub fn run(context: &Context, once: bool) -> Result<u8, AppError> {
             .map_err(|source| AppError::File { what: "watch for signals".to_owned(), source })?;
     }
     context.say("heartbeats run: started");
-    let mut clock = Daemon { context, folder: &folder, database, stop: &stop, beats, unsaved: false };
+    let (unsaved, misconfigured) = (false, None);
+    let mut clock = Daemon { context, folder: &folder, database, stop: &stop, beats, unsaved, misconfigured };
     clock.go_on(&mut session)?;
     context.say("heartbeats run: stopped");
     Ok(0)
 }
 
-/// The worst of what failed.
+/// Says what happened; the worst of what failed.
 fn told_once(context: &Context, pass: &Pass) -> Result<u8, AppError> {
+    report(context, pass)?;
     let failed = pass.happened.iter().filter_map(|view| match &view.happened {
         Happened::Failed { error } => Some(error.exit_code()),
         _ => None,
     });
-    let exit = failed.fold(0, worse);
-    if context.json() {
-        context.print_json(&pass.happened)?;
-    } else {
-        pass.happened.iter().for_each(tell);
+    Ok(failed.fold(0, worse))
+}
+
+/// Each thing that happened, in a line or as an object.
+fn report(context: &Context, pass: &Pass) -> Result<(), AppError> {
+    for view in &pass.happened {
+        if context.json() {
+            context.print_json(view)?;
+        } else {
+            tell(view);
+        }
     }
-    Ok(exit)
+    Ok(())
 }
 
 /// One line.
@@ -93,18 +99,23 @@ struct Daemon<'a> {
     beats: Beats,
     /// Whether the last file could not be written; said once.
     unsaved: bool,
+    /// What is wrong with the configuration; said once.
+    misconfigured: Option<String>,
 }
 
 impl Daemon<'_> {
     fn go_on(&mut self, session: &mut Session) -> Result<(), AppError> {
         while !self.stop.load(Ordering::Relaxed) {
             self.still_there()?;
+            self.configure(session);
             let next = match self.beats.pass(session) {
                 Ok(pass) => {
-                    self.report(&pass)?;
+                    report(self.context, &pass)?;
                     if pass.ticks > 0 || !pass.happened.is_empty() {
                         self.save();
                     }
+                    // Who goes on for weeks does not find out at the end that nothing was printed.
+                    self.context.printed()?;
                     pass.next
                 }
                 Err(error) if error.retryable() => {
@@ -133,15 +144,26 @@ impl Daemon<'_> {
         place::database_number(self.folder) != self.database
     }
 
-    fn report(&self, pass: &Pass) -> Result<(), AppError> {
-        for view in &pass.happened {
-            if self.context.json() {
-                self.context.print_json(view)?;
-            } else {
-                tell(view);
+    /// What the configuration says now, for this pass. Where it cannot be read, what it said before holds.
+    fn configure(&mut self, session: &mut Session) {
+        match config::load(self.folder) {
+            Ok(config) => {
+                session.config = config;
+                self.misconfigured = None;
+            }
+            Err(error) => {
+                let failure = Failure::from(error);
+                if self.misconfigured.as_ref() != Some(&failure.message) {
+                    let message = format!("{}; what it said before holds", failure.message);
+                    self.misconfigured = Some(failure.message);
+                    print_failure(&Failure { message, ..failure }, self.context.json());
+                }
             }
         }
-        Ok(())
+    }
+
+    fn reconfigured(&self, session: &Session) -> bool {
+        config::load(self.folder).is_ok_and(|config| config != session.config)
     }
 
     fn save(&mut self) {
@@ -149,14 +171,15 @@ impl Daemon<'_> {
             Ok(()) => self.unsaved = false,
             Err(error) => {
                 if !std::mem::replace(&mut self.unsaved, true) {
-                    let text = format!("cannot remember idle ticks: {error}\n");
-                    write_stderr(&multiline(&text));
+                    let failure = Failure::from(error);
+                    let message = format!("idle ticks are not remembered: {}", failure.message);
+                    print_failure(&Failure { message, ..failure }, self.context.json());
                 }
             }
         }
     }
 
-    /// Until something is due, somebody has written, or the process is asked to end. In slices, so that a
+    /// Until something is due, somebody has written or configured something, or the process is asked to end. In slices, so that a
     /// machine that slept, or whose clock was set, is noticed.
     fn sleep(&self, session: &Session, next: Option<Millis>) {
         let started = session.clock.now();
@@ -165,8 +188,12 @@ impl Daemon<'_> {
             let now = session.clock.now();
             let due = next.is_some_and(|next| next <= now) || now < started;
             // A store that cannot be asked is read whole, and then says what is wrong.
-            let news =
-                || slice % SLICES_FOR_NEWS == 0 && (self.moved() || self.beats.news(session).unwrap_or(true));
+            let news = || {
+                slice % SLICES_FOR_NEWS == 0
+                    && (self.moved()
+                        || self.reconfigured(session)
+                        || self.beats.news(session).unwrap_or(true))
+            };
             if due || self.stop.load(Ordering::Relaxed) || news() {
                 return;
             }

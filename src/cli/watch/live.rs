@@ -16,7 +16,7 @@ use super::view::{Effect, View};
 use crate::app::ambient::Clock;
 use crate::app::asks::{self, AnswerWish};
 use crate::app::watch::{self, Overview, Wanted};
-use crate::app::{AppError, Session, config};
+use crate::app::{AppError, Session, config, place};
 use crate::cli::asks::told;
 use crate::cli::context::Context;
 use crate::cli::output::Failure;
@@ -45,7 +45,7 @@ impl<'a> Source<'a> {
 
     /// The session at the store that is there now.
     fn session(&mut self) -> Result<&mut Session, AppError> {
-        let file = watch::file_of(&self.folder);
+        let file = place::database_number(&self.folder);
         if file.is_none() || file != self.file {
             self.session = None;
         }
