@@ -25,6 +25,7 @@ mod plan;
 mod render;
 mod rounds;
 mod run;
+mod signals;
 mod status;
 mod tick;
 mod ui;

@@ -5,6 +5,7 @@ use clap::{Args, Subcommand};
 use super::context::Context;
 use super::output::{line, with_causes};
 use super::render::{RowsArgs, moment, table};
+use super::signals::{STOPPED, asked_to_end, said};
 use crate::app::notify::{self, NoticeView, Sent, Undelivered, program, send_due};
 use crate::app::{AppError, Changed, Session};
 
@@ -67,6 +68,14 @@ pub fn after_tick(context: &Context, session: &mut Session, stop: &dyn Fn() -> b
     })
 }
 
+/// The same at the end of a command. What it did is done; whoever stops it then stops the notifier, and the
+/// exit code says so.
+pub fn after_last_tick(context: &Context, session: &mut Session) -> Result<Option<u8>, AppError> {
+    let asked = asked_to_end()?;
+    after_tick(context, session, &|| said(&asked));
+    Ok(said(&asked).then_some(STOPPED))
+}
+
 /// What is not delivered, in a line; nothing when there is nothing.
 pub fn undelivered_line(found: &Undelivered, configured: bool) -> Option<String> {
     let since = found.since?;
@@ -120,7 +129,8 @@ fn send(context: &Context) -> Result<u8, AppError> {
         let how = "roundgate config set notify.command '[\"sh\", \"./notify.sh\"]'";
         return Err(AppError::Usage(format!("no notifier is configured; {how} names one")));
     }
-    let sent = send_due(&mut session, &mut program(&terms, &folder, &|| false))?;
+    let asked = asked_to_end()?;
+    let sent = send_due(&mut session, &mut program(&terms, &folder, &|| said(&asked)))?;
     if context.json() {
         context.print_json(&sent)?;
     } else {
@@ -133,6 +143,7 @@ fn send(context: &Context) -> Result<u8, AppError> {
     }
     match sent.failed {
         Some(failed) => Err(AppError::NotDelivered { id: failed.id, why: failed.why }),
+        None if said(&asked) => Ok(STOPPED),
         None => Ok(0),
     }
 }

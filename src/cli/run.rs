@@ -2,8 +2,7 @@
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args};
@@ -12,6 +11,7 @@ use serde_json::json;
 use super::context::Context;
 use super::output::{line, multiline, write_stderr};
 use super::plan::{Opened, session_or_new};
+use super::signals::{STOPPED, asked_to_end};
 use crate::app::run::{End, Progress, Supervisor, check_workers, supervise};
 use crate::app::validate::validate;
 use crate::app::{AppError, asks, plan, resolve_root};
@@ -58,7 +58,7 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
     if let Some(plan) = snapshot.plan(&root) {
         check_workers(&plan.workers, &plan.folder, &cwd)?;
     }
-    let interrupted = watch_signals()?;
+    let interrupted = asked_to_end()?;
     let mut screen = Screen::new(context.json());
     let asked = || interrupted.load(Ordering::Relaxed);
     let store = std::path::absolute(&folder)
@@ -72,7 +72,7 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
         End::Human if view.paused.is_some() => ("paused", 11),
         End::Human => ("waiting for a human", 11),
         End::Stuck => ("stuck", 12),
-        End::Interrupted => ("stopped", 130),
+        End::Interrupted => ("stopped", STOPPED),
     };
     if context.json() {
         context
@@ -103,16 +103,6 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
         End::Interrupted => context.line(&format!("  roundgate run --root {} goes on", view.root)),
     }
     Ok(code)
-}
-
-/// Ctrl-C and a polite kill ask the run to stop; it stops its worker and leaves everything consistent.
-fn watch_signals() -> Result<Arc<AtomicBool>, AppError> {
-    let asked = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&asked))
-            .map_err(|source| AppError::File { what: "watch for signals".to_owned(), source })?;
-    }
-    Ok(asked)
 }
 
 /// Progress on stderr: a line a step, and on a terminal a live line for the worker at work.

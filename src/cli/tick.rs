@@ -4,7 +4,7 @@ use clap::{ArgGroup, Args};
 use serde::Serialize;
 
 use super::context::Context;
-use super::notify::after_tick;
+use super::notify::after_last_tick;
 use super::output::{Failure, line, print_failure, write_stderr};
 use crate::app::tick::{self, RootFailure, TickView};
 use crate::app::{AppError, Changed, Session, beside};
@@ -46,8 +46,7 @@ pub fn run(context: &Context, args: TickArgs) -> Result<u8, AppError> {
     }
     let mut session = context.session_to_write()?;
     let exit = ticked(context, &mut session, &args)?;
-    after_tick(context, &mut session, &|| false);
-    Ok(exit)
+    Ok(after_last_tick(context, &mut session)?.unwrap_or(exit))
 }
 
 fn ticked(context: &Context, session: &mut Session, args: &TickArgs) -> Result<u8, AppError> {
@@ -167,8 +166,7 @@ pub fn show_and_tick<T: Serialize>(
             return Err(error);
         }
     }
-    after_tick(context, session, &|| false);
-    Ok(0)
+    Ok(after_last_tick(context, session)?.unwrap_or(0))
 }
 
 fn print(context: &Context, view: &TickView, dry_run: bool) {

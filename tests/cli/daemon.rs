@@ -92,7 +92,7 @@ fn a_daemon_whose_stdout_has_no_room_says_so_with_its_pass_and_ends() {
     let over = RefCell::new(&mut daemon);
     assert!(soon(|| over.borrow_mut().try_wait().unwrap().is_some()), "it goes on");
     let ran = Ran::of(&daemon.wait_with_output().unwrap());
-    assert_eq!((ran.exit, ran.error()["code"].as_str()), (1, Some("file")), "{ran:?}");
+    assert_eq!((ran.exit, ran.error()["code"].as_str()), (1, Some("unprinted")), "{ran:?}");
     // What was done is done.
     assert_eq!(stage.json("heartbeats list")[0]["skipped"], 2);
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::process::{Child, Stdio};
 
 use insta::assert_snapshot;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 
 use crate::gated::Gated;
@@ -342,4 +343,25 @@ fn what_was_told_is_compacted_and_the_store_stays_sound() {
     let set = history.as_array().unwrap().iter().filter(|event| event["change"] == "notice_set");
     let before: Vec<&Value> = set.map(|event| &event["before"]).collect();
     assert_eq!(before, vec![&Value::Null; 4], "queued, taken, failed, taken");
+}
+
+#[test]
+fn whoever_stops_a_tick_that_is_sending_stops_the_notifier_and_loses_nothing() {
+    let gated = about_to_ask();
+    let stage = &gated.stage;
+    notifier(stage, "echo $$ >pid; exec sleep 600");
+    let mut tick = stage.cmd(&format!("tick --root {}", gated.root)).command().spawn().unwrap();
+    let read = || std::fs::read_to_string(stage.path(".roundgate/pid")).unwrap_or_default();
+    while !read().ends_with('\n') {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let pid = Pid::from_raw(i32::try_from(tick.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
+    assert_eq!(tick.wait().unwrap().code(), Some(130));
+    let notifier = Pid::from_raw(read().trim().parse().unwrap()).unwrap();
+    assert!(test_kill_process(notifier).is_err(), "the notifier goes on");
+    // What the tick did stands, and what was not delivered is to be sent.
+    assert_eq!(stage.json("asks list").as_array().unwrap().len(), 1);
+    assert_eq!(undelivered(stage)["undelivered"], 1);
+    assert_eq!(stage.json("notify retry --all")["changed"], false, "it waits for nothing");
 }

@@ -1,7 +1,6 @@
 //! `roundgate heartbeats run`: ticks what is due, sleeps until the next due time, and ends when asked.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -9,9 +8,10 @@ use crate::app::config::{self, Config};
 use crate::app::heartbeats::{Beats, Happened, HappenedView, Lock, Pass, RETRY, Seen};
 use crate::app::{AppError, Session, place};
 use crate::cli::context::Context;
-use crate::cli::notify::after_tick;
+use crate::cli::notify::{after_last_tick, after_tick};
 use crate::cli::output::{Failure, line, print_failure, with_causes, write_stderr};
 use crate::cli::render::moment;
+use crate::cli::signals::asked_to_end;
 use crate::cli::tick::worse;
 use crate::model::issue::Millis;
 
@@ -31,14 +31,9 @@ pub fn run(context: &Context, once: bool) -> Result<u8, AppError> {
         let pass = beats.pass(&mut session)?;
         beats.seen.save(&folder)?;
         let exit = told_once(context, &pass)?;
-        after_tick(context, &mut session, &|| false);
-        return Ok(exit);
+        return Ok(after_last_tick(context, &mut session)?.unwrap_or(exit));
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .map_err(|source| AppError::File { what: "watch for signals".to_owned(), source })?;
-    }
+    let stop = asked_to_end()?;
     context.say("heartbeats run: started");
     let (unsaved, misconfigured) = (false, None);
     let mut clock = Daemon { context, folder: &folder, database, stop: &stop, beats, unsaved, misconfigured };

@@ -6,7 +6,7 @@ use super::TriggerArgs;
 use crate::app::heartbeats::{HeartbeatView, Seen, TriggeredView, runner_of, trigger};
 use crate::app::{AppError, Changed, config};
 use crate::cli::context::Context;
-use crate::cli::notify::after_tick;
+use crate::cli::notify::after_last_tick;
 use crate::cli::output::line;
 use crate::cli::render::{RowsArgs, moment, table};
 use crate::model::issue::Millis;
@@ -155,8 +155,7 @@ pub fn changed(context: &Context, did: &str, done: &Changed<HeartbeatView>) -> R
 pub fn triggered(context: &Context, kind: HeartbeatKind, args: &TriggerArgs) -> Result<u8, AppError> {
     let mut session = context.session_to_write()?;
     shown(context, &trigger(&mut session, kind, &args.id, &args.reason)?)?;
-    after_tick(context, &mut session, &|| false);
-    Ok(0)
+    Ok(after_last_tick(context, &mut session)?.unwrap_or(0))
 }
 
 fn shown(context: &Context, view: &TriggeredView) -> Result<(), AppError> {

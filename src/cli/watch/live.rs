@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Signal, kill_current_process_group};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+use signal_hook::consts::{SIGQUIT, SIGTSTP};
 
 use super::keys::{Heard, Keyboard};
 use super::screen::Screen;
@@ -20,6 +20,7 @@ use crate::app::{AppError, Session, config, place};
 use crate::cli::asks::told;
 use crate::cli::context::Context;
 use crate::cli::output::Failure;
+use crate::cli::signals::{asked_to_end, hear};
 use crate::store::StoreError;
 
 /// How long keys are waited for before the store is asked for news.
@@ -77,7 +78,6 @@ impl<'a> Source<'a> {
 }
 
 /// What others ask for, beside the keys.
-#[derive(Default)]
 pub struct Asked {
     /// To end.
     pub stop: Arc<AtomicBool>,
@@ -87,14 +87,8 @@ pub struct Asked {
 
 /// Listens to the signals that can be heard.
 pub fn signals() -> Result<Asked, AppError> {
-    let asked = Asked::default();
-    let hear = |signal, flag: &Arc<AtomicBool>| {
-        signal_hook::flag::register(signal, Arc::clone(flag))
-            .map_err(|source| AppError::File { what: "watch for signals".to_owned(), source })
-    };
-    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-        hear(signal, &asked.stop)?;
-    }
+    let asked = Asked { stop: asked_to_end()?, suspend: Arc::default() };
+    hear(SIGQUIT, &asked.stop)?;
     hear(SIGTSTP, &asked.suspend)?;
     Ok(asked)
 }
