@@ -21,4 +21,5 @@ mod questions;
 mod reading;
 mod searching;
 mod stage;
+mod two_trees;
 mod verdicts;

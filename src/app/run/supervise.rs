@@ -64,10 +64,12 @@ pub enum Progress<'a> {
         /// Why.
         why: &'a str,
     },
-    /// Others hold what is left.
+    /// Nothing is left for a worker of this run, and others must move.
     WaitingForOthers {
-        /// The first such issue.
-        issue: &'a str,
+        /// The first of what others hold in this tree.
+        held: Option<&'a IssueId>,
+        /// What is waited for, in words.
+        next: &'a str,
     },
 }
 
@@ -135,8 +137,8 @@ pub fn supervise(
         }
         let snapshot = session.read()?;
         let Some((ix, role)) = next_work(&snapshot, &run.root) else {
-            let issue = view.waiting_on.as_ref().map_or("", |waiting| waiting.issue.as_str());
-            progress(Progress::WaitingForOthers { issue });
+            let held = first_held(&snapshot, &run.root);
+            progress(Progress::WaitingForOthers { held: held.as_ref(), next: &view.next });
             std::thread::sleep(LOOK_AGAIN);
             continue;
         };
@@ -160,6 +162,13 @@ fn tell(session: &mut Session, run: &Supervisor<'_>, progress: &mut dyn FnMut(Pr
 fn next_work(snapshot: &Snapshot, root: &IssueId) -> Option<(Ix, Role)> {
     let ready = ready_issues(snapshot, snapshot.graph().ix(root));
     ready.first().map(|&ix| (ix, Role::of(snapshot, ix).unwrap_or(Role::Attempt)))
+}
+
+/// The first issue below the root that somebody holds.
+fn first_held(snapshot: &Snapshot, root: &IssueId) -> Option<IssueId> {
+    let graph = snapshot.graph();
+    let held = graph.ix(root).and_then(|ix| snapshot.listed(List::Held, Some(ix)).first(|_| true));
+    held.map(|ix| graph.id(ix).clone())
 }
 
 fn step(
