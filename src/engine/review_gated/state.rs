@@ -2,7 +2,9 @@
 
 use super::{contradiction, live};
 use crate::engine::progress;
+use crate::model::frontier::List;
 use crate::model::graph::Ix;
+use crate::model::issue::Outcome;
 use crate::model::record::{Ask, AskKind, Opinion, ScopeEnd};
 use crate::model::snapshot::Snapshot;
 
@@ -52,14 +54,22 @@ impl ScopeState {
     }
 }
 
-/// The open asks about a scope's rounds, in the total order. They lie below the review of the latest: with
+/// The open asks about a scope's rounds, in the total order. They lie below the latest round: what is asked
+/// about the round below its review, what is asked about lost steps below whatever the steps were for. With
 /// another round, the ask that opened it is settled.
 pub fn open_asks(snapshot: &Snapshot, scope: Ix) -> Vec<&Ask> {
     let graph = snapshot.graph();
-    let review = snapshot.last_round(graph.id(scope)).and_then(|round| graph.ix(&round.review));
-    let mut below: Vec<Ix> = review.map_or_else(Vec::new, |review| graph.children(review).to_vec());
+    let Some(round) = snapshot.last_round(graph.id(scope)) else { return Vec::new() };
+    let halves: Vec<Ix> = [&round.attempt, &round.review].into_iter().filter_map(|id| graph.ix(id)).collect();
+    let mut below: Vec<Ix> = halves.iter().flat_map(|&half| graph.children(half).to_vec()).collect();
+    // The parts of an expanded attempt lie deeper.
+    let expanded = |&&half: &&Ix| graph.issue(half).state.outcome() == Some(Outcome::Expanded);
+    if let Some(&attempt) = halves.first().filter(expanded) {
+        below.extend(snapshot.listed(List::Asking, Some(attempt)).all());
+    }
     below.retain(|&ix| !graph.issue(ix).state.closed() && graph.issue(ix).tags.ask());
     below.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
+    below.dedup();
     let asks = below.into_iter().filter_map(|ix| snapshot.ask(graph.id(ix)));
     asks.filter(|ask| ask.scope.as_ref() == Some(graph.id(scope))).collect()
 }
