@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use roundgate::app::ambient::{Clock, Ids};
 use roundgate::app::config::Config;
-use roundgate::app::run::{Progress, Supervisor, supervise};
+use roundgate::app::run::{End, Progress, Supervisor, supervise};
 use roundgate::app::{AppError, Session, plan};
 use roundgate::model::change::Event;
 use roundgate::model::record::Post;
@@ -13,12 +13,14 @@ use roundgate::model::snapshot::Snapshot;
 use roundgate::store::memory::Memory;
 use roundgate::store::{EventQuery, Extent, PostQuery, Revision, Store, StoreError, Topic};
 
-use crate::world;
+use crate::{steps, world};
 
 /// A store that has no room for one write, once it is told so.
 struct Failing {
     inner: Memory,
     full: Rc<Cell<bool>>,
+    /// How many of the next writes others are in the way of.
+    busy: Rc<Cell<u32>>,
 }
 
 impl Store for Failing {
@@ -35,6 +37,10 @@ impl Store for Failing {
         extent: Extent,
         work: &mut dyn FnMut(&mut Snapshot, Revision) -> Option<Vec<Event>>,
     ) -> Result<Revision, StoreError> {
+        if let Some(left) = self.busy.get().checked_sub(1) {
+            self.busy.set(left);
+            return Err(StoreError::Busy { waited_ms: 10_000 });
+        }
         if self.full.take() { Err(StoreError::Full) } else { self.inner.transact(extent, work) }
     }
 
@@ -51,18 +57,27 @@ impl Store for Failing {
     }
 }
 
-#[test]
-fn a_store_that_fails_at_a_renewal_ends_the_run_with_its_error() {
-    let world = world("sleep 30", "");
-    let full = Rc::new(Cell::new(false));
-    let mut session = Session {
-        store: Box::new(Failing { inner: Memory::new(), full: Rc::clone(&full) }),
+type Switch<T> = Rc<Cell<T>>;
+
+/// A session at such a store, and what makes it fail.
+fn session(config: Config) -> (Session, Switch<bool>, Switch<u32>) {
+    let (full, busy) = (Switch::<bool>::default(), Switch::<u32>::default());
+    let store = Failing { inner: Memory::new(), full: Rc::clone(&full), busy: Rc::clone(&busy) };
+    let session = Session {
+        store: Box::new(store),
         clock: Clock::Machine,
         ids: Ids::new(Some(1)),
         actor: "ann".parse().unwrap(),
-        config: Config { runner_lease: 600, ..Config::default() },
+        config,
         operation: None,
     };
+    (session, full, busy)
+}
+
+#[test]
+fn a_store_that_fails_at_a_renewal_ends_the_run_with_its_error() {
+    let world = world("sleep 30", "");
+    let (mut session, full, _) = session(Config { runner_lease: 600, ..Config::default() });
     let plan = plan::read(&world.path("plan.toml")).unwrap();
     let root = plan::apply(&mut session, &plan).unwrap().value.root.parse().unwrap();
     let (cwd, store) = (world.path("."), world.path("store"));
@@ -73,4 +88,25 @@ fn a_store_that_fails_at_a_renewal_ends_the_run_with_its_error() {
         }
     });
     assert!(matches!(ended, Err(AppError::Store(StoreError::Full))), "{ended:?}");
+}
+
+#[test]
+fn a_store_that_is_busy_for_a_while_loses_no_answer_and_ends_no_run() {
+    let world = world("[ $role = attempt ] && success kept\npass", "");
+    let (mut session, _, busy) = session(Config::default());
+    let plan = plan::read(&world.path("plan.toml")).unwrap();
+    let root = plan::apply(&mut session, &plan).unwrap().value.root.parse().unwrap();
+    let (cwd, store) = (world.path("."), world.path("store"));
+    let run = Supervisor { root, cwd, store, interrupted: &|| false };
+    let ended = supervise(&mut session, &run, &mut |progress| match progress {
+        // Before a claim, before an answer is written down, and before a tick.
+        Progress::Started { .. } | Progress::Working { .. } | Progress::Ended { .. } => busy.set(2),
+        _ => {}
+    });
+    let (end, _) = ended.unwrap();
+    assert_eq!(end, End::Final);
+    assert_eq!(steps(&world), ["a attempt 1", "a review 1"]);
+    let snapshot = session.read().unwrap();
+    assert!(snapshot.graph().issues().all(|issue| issue.failed_steps == 0));
+    assert!(snapshot.graph().issues().any(|issue| issue.state.reason() == Some("kept")));
 }

@@ -2,6 +2,7 @@
 //! nothing can.
 
 mod packet;
+mod patience;
 mod programs;
 mod step;
 mod supervise;

@@ -1,10 +1,12 @@
 //! One step: claim, start the worker, record it, feed it, and write down what it answered. A worker that
 //! was lost or answered nothing usable costs a step retry, never a round.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::packet::packet;
+use super::patience::{busy, patiently};
 use super::supervise::Progress;
 use crate::app::issues::{actor_in_role, topic_of};
 use crate::app::{AppError, Session};
@@ -64,7 +66,7 @@ pub fn run_step(
     let end = claimed(session, plan, interrupted, progress);
     session.actor = base;
     match end? {
-        StepEnd::TakenAway => not_held(session, plan),
+        StepEnd::TakenAway => patiently(interrupted, || not_held(session, plan)),
         end => Ok(end),
     }
 }
@@ -84,7 +86,7 @@ fn claimed(
     interrupted: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<StepEnd, AppError> {
-    let (epoch, input, root) = match take(session, plan) {
+    let (epoch, input, root) = match patiently(interrupted, || take(session, plan)) {
         Ok(taken) => taken,
         // Another run or an agent was quicker since the issue was found ready: then it is theirs.
         Err(AppError::Refusal(Refusal::HeldBy { .. } | Refusal::NotReady { .. })) => {
@@ -94,6 +96,10 @@ fn claimed(
     };
     let spec = plan.worker;
     let env = environment(session, plan, &root);
+    // What a worker has done is kept for as long as nobody else may take its issue.
+    let lease = Duration::from_millis(u64::try_from(session.config.runner_lease).unwrap_or(0));
+    let renewed = Cell::new(Instant::now());
+    let no_time = || interrupted() || renewed.get().elapsed() >= lease;
     let step = runner::Step {
         argv: &spec.command,
         base: Some(&plan.folder),
@@ -104,25 +110,26 @@ fn claimed(
     };
     let running = match step.start() {
         Ok(running) => running,
-        Err(error) => return fail(session, plan, epoch, &error.to_string()),
+        Err(error) => return patiently(&no_time, || fail(session, plan, epoch, &error.to_string())),
     };
-    match renew(session, plan, epoch, Some(running.identity())) {
+    let worker = running.identity();
+    match patiently(&no_time, || renew(session, plan, epoch, Some(worker.clone()))) {
         Ok(()) => {}
         // Its worker has no packet yet, and is ended unfed.
         Err(AppError::Refusal(_)) => return Ok(StepEnd::TakenAway),
         Err(other) => return Err(other),
     }
     let started = Instant::now();
-    let mut renewed = Instant::now();
-    let every = Duration::from_millis(u64::try_from(session.config.runner_lease / 3).unwrap_or(1_000));
+    renewed.set(started);
+    let (mut tried, every) = (started, lease / 3);
     let mut lost_claim: Option<AppError> = None;
     let result = running.finish(&input, &mut || {
         progress(Progress::Working { issue: &plan.issue, role: plan.role, elapsed: started.elapsed() });
-        if renewed.elapsed() >= every {
-            renewed = Instant::now();
+        if tried.elapsed() >= every {
+            tried = Instant::now();
             match renew(session, plan, epoch, None) {
-                Ok(()) => {}
-                Err(error) if error.retryable() => {}
+                Ok(()) => renewed.set(tried),
+                Err(error) if busy(&error) => {}
                 Err(error) => lost_claim = Some(error),
             }
         }
@@ -132,22 +139,33 @@ fn claimed(
         (Err(StepError::Stopped), Some(AppError::Refusal(_))) => Ok(StepEnd::TakenAway),
         // A store that cannot be written any more: going on would wait for a claim that is one's own.
         (Err(StepError::Stopped), Some(error)) => Err(error),
-        (Err(StepError::Stopped), None) => match release(session, plan, epoch, false, "stopped by hand") {
-            // A worker may have closed its issue just before: then there is nothing to give back.
-            Ok(()) | Err(AppError::Refusal(_)) => Ok(StepEnd::Stopped),
-            Err(other) => Err(other),
-        },
-        (Err(error), _) => fail(session, plan, epoch, &error.to_string()),
-        (Ok(ended), _) => match ended.exit {
-            Exit::Code(0) => answer(session, plan, epoch, &ended.stdout),
-            Exit::Code(code) => {
-                fail(session, plan, epoch, &with_tail(&format!("the worker exited with {code}"), &ended))
+        // Ctrl-C came already: here only the lease counts.
+        (Err(StepError::Stopped), None) => {
+            let over = || renewed.get().elapsed() >= lease;
+            match patiently(&over, || release(session, plan, epoch, false, "stopped by hand")) {
+                // A worker may have closed its issue just before: then there is nothing to give back.
+                Ok(()) | Err(AppError::Refusal(_)) => Ok(StepEnd::Stopped),
+                Err(other) => Err(other),
             }
-            Exit::Signal(signal) => {
-                fail(session, plan, epoch, &with_tail(&format!("signal {signal} ended the worker"), &ended))
-            }
-        },
+        }
+        (Err(error), _) => patiently(&no_time, || fail(session, plan, epoch, &error.to_string())),
+        (Ok(ended), _) => patiently(&no_time, || ended_by_itself(session, plan, epoch, &ended)),
     }
+}
+
+/// Writes down what came of a worker that ended by itself.
+fn ended_by_itself(
+    session: &mut Session,
+    plan: &StepPlan<'_>,
+    epoch: u64,
+    ended: &runner::Ended,
+) -> Result<StepEnd, AppError> {
+    let what = match ended.exit {
+        Exit::Code(0) => return answer(session, plan, epoch, &ended.stdout),
+        Exit::Code(code) => format!("the worker exited with {code}"),
+        Exit::Signal(signal) => format!("signal {signal} ended the worker"),
+    };
+    fail(session, plan, epoch, &with_tail(&what, ended))
 }
 
 fn with_tail(what: &str, ended: &runner::Ended) -> String {

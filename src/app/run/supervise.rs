@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::patience::patiently;
 use super::step::{StepEnd, StepPlan, run_step};
 use crate::app::notify::{program, send_due};
 use crate::app::tick::{TickView, tick};
@@ -117,8 +118,8 @@ pub fn supervise(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(End, TickView), AppError> {
     loop {
-        take_back(session, &run.root, progress)?;
-        let view = tick(session, run.root.as_str(), false)?;
+        patiently(run.interrupted, || take_back(session, &run.root, progress))?;
+        let view = patiently(run.interrupted, || tick(session, run.root.as_str(), false))?;
         if view.applied {
             progress(Progress::Ticked(&view));
         }
@@ -135,7 +136,7 @@ pub fn supervise(
             (_, Some("human")) => return Ok((End::Human, view)),
             _ => {}
         }
-        let snapshot = session.read()?;
+        let snapshot = patiently(run.interrupted, || session.read())?;
         let Some((ix, role)) = next_work(&snapshot, &run.root) else {
             let held = first_held(&snapshot, &run.root);
             progress(Progress::WaitingForOthers { held: held.as_ref(), next: &view.next });
