@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::packet::packet;
 use super::patience::{busy, patiently};
 use super::supervise::Progress;
-use crate::app::issues::{actor_in_role, topic_of};
+use crate::app::issues::topic_of;
 use crate::app::{AppError, Session};
 use crate::model::act::claim::{self, Role, Wish};
 use crate::model::act::close::{self, Closing};
@@ -36,13 +36,16 @@ pub enum StepEnd {
 }
 
 /// Everything a step needs to know beside the session.
-pub struct StepPlan<'a> {
+#[derive(Debug, Clone)]
+pub struct StepPlan {
     /// The issue.
     pub issue: IssueId,
     /// Its role.
     pub role: Role,
+    /// In whose name the worker acts.
+    pub actor: Actor,
     /// The worker.
-    pub worker: &'a WorkerSpec,
+    pub worker: WorkerSpec,
     /// The plan's own folder.
     pub folder: PathBuf,
     /// The folder `run` was called from.
@@ -57,12 +60,11 @@ pub struct StepPlan<'a> {
 /// When the store fails; what a worker does is never an error here.
 pub fn run_step(
     session: &mut Session,
-    plan: &StepPlan<'_>,
+    plan: &StepPlan,
     interrupted: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<StepEnd, AppError> {
-    let base = session.actor.clone();
-    session.actor = actor_in_role(&base, plan.role.as_str())?;
+    let base = std::mem::replace(&mut session.actor, plan.actor.clone());
     let end = claimed(session, plan, interrupted, progress);
     session.actor = base;
     match end? {
@@ -72,7 +74,7 @@ pub fn run_step(
 }
 
 /// Why the run does not hold the issue any more.
-fn not_held(session: &Session, plan: &StepPlan<'_>) -> Result<StepEnd, AppError> {
+fn not_held(session: &Session, plan: &StepPlan) -> Result<StepEnd, AppError> {
     session.look(|snapshot| {
         let issue = snapshot.graph().get(&plan.issue);
         let outcome = issue.and_then(|issue| issue.state.outcome());
@@ -82,19 +84,21 @@ fn not_held(session: &Session, plan: &StepPlan<'_>) -> Result<StepEnd, AppError>
 
 fn claimed(
     session: &mut Session,
-    plan: &StepPlan<'_>,
+    plan: &StepPlan,
     interrupted: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<StepEnd, AppError> {
     let (epoch, input, root) = match patiently(interrupted, || take(session, plan)) {
         Ok(taken) => taken,
         // Another run or an agent was quicker since the issue was found ready: then it is theirs.
-        Err(AppError::Refusal(Refusal::HeldBy { .. } | Refusal::NotReady { .. })) => {
+        Err(AppError::Refusal(
+            Refusal::HeldBy { .. } | Refusal::NotReady { .. } | Refusal::SelfReview { .. },
+        )) => {
             return Ok(StepEnd::TakenAway);
         }
         Err(other) => return Err(other),
     };
-    let spec = plan.worker;
+    let spec = &plan.worker;
     let env = environment(session, plan, &root);
     // What a worker has done is kept for as long as nobody else may take its issue.
     let lease = Duration::from_millis(u64::try_from(session.config.runner_lease).unwrap_or(0));
@@ -156,7 +160,7 @@ fn claimed(
 /// Writes down what came of a worker that ended by itself.
 fn ended_by_itself(
     session: &mut Session,
-    plan: &StepPlan<'_>,
+    plan: &StepPlan,
     epoch: u64,
     ended: &runner::Ended,
 ) -> Result<StepEnd, AppError> {
@@ -179,7 +183,7 @@ fn with_tail(what: &str, ended: &runner::Ended) -> String {
 }
 
 /// Claims the issue for the runner, and gives the fencing number and the packet.
-fn take(session: &mut Session, plan: &StepPlan<'_>) -> Result<(u64, Vec<u8>, IssueId), AppError> {
+fn take(session: &mut Session, plan: &StepPlan) -> Result<(u64, Vec<u8>, IssueId), AppError> {
     let (lease, step_retries) = (session.config.runner_lease, session.config.bounds.step_retries);
     let changed = session.change("run claim", |work| {
         let runner = Some(runner::this_process());
@@ -199,7 +203,7 @@ fn take(session: &mut Session, plan: &StepPlan<'_>) -> Result<(u64, Vec<u8>, Iss
     Ok(changed.value)
 }
 
-fn environment(session: &Session, plan: &StepPlan<'_>, root: &IssueId) -> Vec<(String, String)> {
+fn environment(session: &Session, plan: &StepPlan, root: &IssueId) -> Vec<(String, String)> {
     let pair = |name: &str, value: String| (name.to_owned(), value);
     vec![
         pair("ROUNDGATE_STORE", plan.store.to_string_lossy().into_owned()),
@@ -211,7 +215,7 @@ fn environment(session: &Session, plan: &StepPlan<'_>, root: &IssueId) -> Vec<(S
 
 fn renew(
     session: &mut Session,
-    plan: &StepPlan<'_>,
+    plan: &StepPlan,
     epoch: u64,
     worker: Option<crate::model::issue::Process>,
 ) -> Result<(), AppError> {
@@ -226,7 +230,7 @@ fn renew(
 
 fn release(
     session: &mut Session,
-    plan: &StepPlan<'_>,
+    plan: &StepPlan,
     epoch: u64,
     lost: bool,
     why: &str,
@@ -251,7 +255,7 @@ fn post(issue: &IssueId, text: &str) -> Primitive {
 }
 
 /// Counts a failed step. Whoever took the issue meanwhile keeps it.
-fn fail(session: &mut Session, plan: &StepPlan<'_>, epoch: u64, why: &str) -> Result<StepEnd, AppError> {
+fn fail(session: &mut Session, plan: &StepPlan, epoch: u64, why: &str) -> Result<StepEnd, AppError> {
     match release(session, plan, epoch, true, why) {
         Ok(()) => Ok(StepEnd::Failed(why.to_owned())),
         Err(AppError::Refusal(_)) => Ok(StepEnd::TakenAway),
@@ -259,12 +263,7 @@ fn fail(session: &mut Session, plan: &StepPlan<'_>, epoch: u64, why: &str) -> Re
     }
 }
 
-fn answer(
-    session: &mut Session,
-    plan: &StepPlan<'_>,
-    epoch: u64,
-    stdout: &[u8],
-) -> Result<StepEnd, AppError> {
+fn answer(session: &mut Session, plan: &StepPlan, epoch: u64, stdout: &[u8]) -> Result<StepEnd, AppError> {
     let stored = match plan.role {
         Role::Attempt => match runner::parse_attempt(stdout) {
             Ok(reply) => finish_attempt(session, plan, epoch, reply),
@@ -284,7 +283,7 @@ fn answer(
 
 fn finish_attempt(
     session: &mut Session,
-    plan: &StepPlan<'_>,
+    plan: &StepPlan,
     epoch: u64,
     reply: AttemptReply,
 ) -> Result<(String, String), AppError> {
@@ -320,7 +319,7 @@ fn current<'w>(work: &'w crate::app::Work, id: &IssueId) -> Result<&'w Issue, Ap
 
 fn finish_review(
     session: &mut Session,
-    plan: &StepPlan<'_>,
+    plan: &StepPlan,
     epoch: u64,
     reply: ReviewReply,
 ) -> Result<(String, String), AppError> {

@@ -3,19 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::next::{Next, Task, next_work};
 use super::patience::patiently;
-use super::step::{StepEnd, StepPlan, run_step};
+use super::step::{StepEnd, run_step};
 use crate::app::notify::{program, send_due};
 use crate::app::tick::{TickView, tick};
 use crate::app::{AppError, Session};
 use crate::model::act::claim::Role;
 use crate::model::frontier::List;
-use crate::model::graph::Ix;
 use crate::model::id::IssueId;
 use crate::model::primitive::Primitive;
-use crate::model::readiness::ready_issues;
-use crate::model::record::PlanRecord;
-use crate::model::snapshot::Snapshot;
 use crate::runner::{self, Liveness};
 
 /// How often work that others hold is looked at again.
@@ -136,15 +133,16 @@ pub fn supervise(
             (_, Some("human")) => return Ok((End::Human, view)),
             _ => {}
         }
-        let snapshot = patiently(run.interrupted, || session.read())?;
-        let Some((ix, role)) = next_work(&snapshot, &run.root) else {
-            let held = first_held(&snapshot, &run.root);
-            progress(Progress::WaitingForOthers { held: held.as_ref(), next: &view.next });
-            std::thread::sleep(LOOK_AGAIN);
-            continue;
-        };
-        if step(session, run, &snapshot, ix, role, progress)? == StepEnd::Stopped {
-            return Ok((End::Interrupted, view));
+        match patiently(run.interrupted, || next_work(session, run))? {
+            Next::Work(task) => {
+                if step(session, run, &task, progress)? == StepEnd::Stopped {
+                    return Ok((End::Interrupted, view));
+                }
+            }
+            Next::Others { held } => {
+                progress(Progress::WaitingForOthers { held: held.as_ref(), next: &view.next });
+                std::thread::sleep(LOOK_AGAIN);
+            }
         }
     }
 }
@@ -159,50 +157,16 @@ fn tell(session: &mut Session, run: &Supervisor<'_>, progress: &mut dyn FnMut(Pr
     }
 }
 
-/// The first ready issue below the root, with the role of its worker.
-fn next_work(snapshot: &Snapshot, root: &IssueId) -> Option<(Ix, Role)> {
-    let ready = ready_issues(snapshot, snapshot.graph().ix(root));
-    ready.first().map(|&ix| (ix, Role::of(snapshot, ix).unwrap_or(Role::Attempt)))
-}
-
-/// The first issue below the root that somebody holds.
-fn first_held(snapshot: &Snapshot, root: &IssueId) -> Option<IssueId> {
-    let graph = snapshot.graph();
-    let held = graph.ix(root).and_then(|ix| snapshot.listed(List::Held, Some(ix)).first(|_| true));
-    held.map(|ix| graph.id(ix).clone())
-}
-
 fn step(
     session: &mut Session,
     run: &Supervisor<'_>,
-    snapshot: &Snapshot,
-    ix: Ix,
-    role: Role,
+    task: &Task,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<StepEnd, AppError> {
-    let issue = snapshot.graph().issue(ix);
-    let plan = snapshot.plan(&run.root);
-    let name = match role {
-        Role::Attempt => issue.work.attempt.as_deref().unwrap_or("attempt"),
-        Role::Review => issue.work.review.as_deref().unwrap_or("review"),
-    };
-    let (plan, worker) = plan
-        .and_then(|plan: &PlanRecord| plan.workers.get(name).map(|worker| (plan, worker)))
-        .ok_or_else(|| AppError::NoWorker { root: run.root.clone(), role: name.to_owned() })?;
-    let round = snapshot.round_of(&issue.id).map(|round| {
-        let max = snapshot.scope(&round.scope).map_or(0, |scope| scope.bounds.max_rounds);
-        (round.number, max)
-    });
-    progress(Progress::Started { issue: &issue.id, title: &issue.title, role, round });
-    let step = StepPlan {
-        issue: issue.id.clone(),
-        role,
-        worker,
-        folder: plan.folder.clone(),
-        cwd: run.cwd.clone(),
-        store: run.store.clone(),
-    };
-    let end = run_step(session, &step, run.interrupted, progress)?;
+    let Task { title, round, step } = task;
+    let (issue, role) = (&step.issue, step.role);
+    progress(Progress::Started { issue, title, role, round: *round });
+    let end = run_step(session, step, run.interrupted, progress)?;
     let view = match &end {
         StepEnd::Done(word, said) => StepEndView { word: word.clone(), why: said.clone() },
         StepEnd::Failed(why) => StepEndView { word: "failed step".to_owned(), why: why.clone() },
@@ -216,7 +180,7 @@ fn step(
             why: "this run does not hold it any more".to_owned(),
         },
     };
-    progress(Progress::Ended { issue: &issue.id, role, end: &view });
+    progress(Progress::Ended { issue, role, end: &view });
     Ok(end)
 }
 
