@@ -53,9 +53,12 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
             (folder, context.session_to_write()?, root.clone().unwrap_or_default())
         }
     };
-    let snapshot = session.read()?;
-    let root = resolve_root(&snapshot, &root)?;
-    if let Some(plan) = snapshot.plan(&root) {
+    let (root, applied) = session.look(|snapshot| {
+        let root = resolve_root(snapshot, &root)?;
+        let applied = snapshot.plan(&root).cloned();
+        Ok((root, applied))
+    })?;
+    if let Some(plan) = applied {
         check_workers(&plan.workers, &plan.folder, &cwd)?;
     }
     let interrupted = watch_signals()?;

@@ -1,7 +1,7 @@
 //! The loop: tick until nobody but a worker can move, let one worker do one step, and again.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::next::{Next, Task, next_work};
 use super::patience::patiently;
@@ -14,9 +14,17 @@ use crate::model::frontier::List;
 use crate::model::id::IssueId;
 use crate::model::primitive::Primitive;
 use crate::runner::{self, Liveness};
+use crate::store::{EventQuery, Revision};
 
-/// How often work that others hold is looked at again.
-const LOOK_AGAIN: Duration = Duration::from_millis(250);
+/// How often a run that waits for others asks whether somebody has written: so often at first, and less
+/// and less often down to the second.
+const ASK_AGAIN: Duration = Duration::from_millis(250);
+const ASK_SELDOM: Duration = Duration::from_secs(2);
+/// When it looks again at what it waits for although nobody has written: leases end and runners die without
+/// a word.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// How long Ctrl-C waits at most.
+const NAP: Duration = Duration::from_millis(50);
 
 /// Something worth a line.
 #[derive(Debug)]
@@ -115,6 +123,7 @@ pub fn supervise(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(End, TickView), AppError> {
     loop {
+        let seen = patiently(run.interrupted, || latest(session, None))?.unwrap_or(0);
         patiently(run.interrupted, || take_back(session, &run.root, progress))?;
         let view = patiently(run.interrupted, || tick(session, run.root.as_str(), false))?;
         if view.applied {
@@ -141,10 +150,35 @@ pub fn supervise(
             }
             Next::Others { held } => {
                 progress(Progress::WaitingForOthers { held: held.as_ref(), next: &view.next });
-                std::thread::sleep(LOOK_AGAIN);
+                wait(session, run, seen)?;
             }
         }
     }
+}
+
+/// Waits until somebody has written since this revision, or the run is stopped, or it is time to look.
+fn wait(session: &Session, run: &Supervisor<'_>, since: Revision) -> Result<(), AppError> {
+    let (began, mut pause) = (Instant::now(), ASK_AGAIN);
+    while began.elapsed() < LOOK_AGAIN {
+        let asked = Instant::now();
+        while asked.elapsed() < pause {
+            if (run.interrupted)() {
+                return Ok(());
+            }
+            std::thread::sleep(NAP);
+        }
+        if patiently(run.interrupted, || latest(session, Some(since)))?.is_some() {
+            return Ok(());
+        }
+        pause = (pause * 2).min(ASK_SELDOM);
+    }
+    Ok(())
+}
+
+/// The store's revision, if it is not the one that is known.
+fn latest(session: &Session, known: Option<Revision>) -> Result<Option<Revision>, AppError> {
+    let query = EventQuery { after: known.unwrap_or(0), last: Some(1), ..EventQuery::default() };
+    Ok(session.store.events(&query)?.last().map(|event| event.seq))
 }
 
 /// Sends what somebody is to be told. Where that fails, the run goes on.
