@@ -180,3 +180,18 @@ fn parts_are_done_by_the_worker_of_what_they_are_parts_of() {
     assert!(said.stderr.contains("no worker for the role attempt"), "{said:#?}");
     assert_eq!(steps(&world), ["a attempt 1", "a attempt null", "a review 1"]);
 }
+
+#[test]
+fn an_attempt_that_was_given_up_with_its_scope_gets_no_result() {
+    let script = r#"
+        scope=$("$BIN" --json issues get "$ROUNDGATE_ISSUE" | sed 's/.*"parent":"\([^"]*\)".*/\1/')
+        "$BIN" --as boss issues close "$scope" --outcome skipped --cascade --reason "not wanted" >/dev/null || exit 9
+        success late"#;
+    let world = world(script, "");
+    let said = world.run(0);
+    assert!(said.stderr.contains("skipped: closed by command"), "{said:#?}");
+    let attempt = issue(&world, "Attempt 1: Goal a");
+    assert_eq!(attempt.state.outcome(), Some(Outcome::Skipped));
+    let topic = world.says(&["forum", "read", &format!("issue:{}", attempt.id)]).stdout;
+    assert!(topic.contains("START") && !topic.contains("RESULT"), "{topic}");
+}

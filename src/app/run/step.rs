@@ -18,6 +18,7 @@ use crate::model::issue::{Issue, MAX_TEXT_BYTES, Outcome};
 use crate::model::primitive::Primitive;
 use crate::model::record::{Opinion, Verdict, WorkerSpec};
 use crate::model::refusal::Refusal;
+use crate::model::snapshot::Snapshot;
 use crate::runner::{self, AttemptReply, Exit, Poll, ReviewReply, StepError};
 
 /// How a step ended.
@@ -275,29 +276,36 @@ fn answer(session: &mut Session, plan: &StepPlan, epoch: u64, stdout: &[u8]) -> 
         },
     };
     match stored {
-        Ok((word, said)) => Ok(StepEnd::Done(word, said)),
+        Ok(Some((word, said))) => Ok(StepEnd::Done(word, said)),
+        Ok(None) => Ok(StepEnd::TakenAway),
         Err(AppError::Refusal(refusal)) => fail(session, plan, epoch, &refusal.to_string()),
         Err(other) => Err(other),
     }
 }
 
+/// The outcome and what was said with it; nothing where the attempt was taken away meanwhile.
 fn finish_attempt(
     session: &mut Session,
     plan: &StepPlan,
     epoch: u64,
     reply: AttemptReply,
-) -> Result<(String, String), AppError> {
+) -> Result<Option<(String, String)>, AppError> {
     let (outcome, result) = match reply {
         AttemptReply::Success { result } => (Outcome::Success, result),
         AttemptReply::Failure { result } => (Outcome::Failure, result),
         AttemptReply::Skipped { result } => (Outcome::Skipped, result),
     };
-    session.change("run complete", |work| {
-        work.apply(&[post(&plan.issue, &format!("RESULT: {outcome}\n{result}"))])?;
+    let stored = session.change("run complete", |work| {
         let issue = current(work, &plan.issue)?;
+        let result_post = post(&plan.issue, &format!("RESULT: {outcome}\n{result}"));
         // A worker may have closed its issue itself, by command: expanded, say. Then that stands.
         if issue.state.closed() {
-            return Ok(());
+            // Ended together with something above it, or under a later claim, the result is nobody's.
+            if issue.epoch != epoch || ended_above(&work.snapshot, &plan.issue) {
+                return Ok(false);
+            }
+            work.apply(&[result_post])?;
+            return Ok(true);
         }
         let closing = Closing {
             outcome: Some(outcome),
@@ -307,10 +315,19 @@ fn finish_attempt(
             epoch: Some(epoch),
             now: work.now,
         };
+        work.apply(&[result_post])?;
         let primitives = close::close(&work.snapshot, &plan.issue, &closing)?;
-        work.apply(&primitives)
+        work.apply(&primitives)?;
+        Ok(true)
     })?;
-    Ok((outcome.to_string(), result))
+    Ok(stored.value.then(|| (outcome.to_string(), result)))
+}
+
+/// Whether something above an issue ended, or a scope that it lies in was given up or accepted.
+fn ended_above(snapshot: &Snapshot, id: &IssueId) -> bool {
+    let graph = snapshot.graph();
+    let over = |up| snapshot.scope(graph.id(up)).is_some_and(|scope| scope.end.is_some());
+    graph.ix(id).is_some_and(|ix| snapshot.relation().finished(ix) || graph.ancestors(ix).any(over))
 }
 
 fn current<'w>(work: &'w crate::app::Work, id: &IssueId) -> Result<&'w Issue, AppError> {
@@ -322,7 +339,7 @@ fn finish_review(
     plan: &StepPlan,
     epoch: u64,
     reply: ReviewReply,
-) -> Result<(String, String), AppError> {
+) -> Result<Option<(String, String)>, AppError> {
     let (opinion, reason) = match reply {
         ReviewReply::Pass { notes } => (Opinion::Pass, notes),
         ReviewReply::NeedsWork { notes } => (Opinion::NeedsWork, notes),
@@ -341,5 +358,5 @@ fn finish_review(
         let primitives = verdict::judge(&work.snapshot, &plan.issue, given, false)?;
         work.apply(&primitives)
     })?;
-    Ok((opinion.as_str().to_owned(), reason))
+    Ok(Some((opinion.as_str().to_owned(), reason)))
 }
