@@ -53,9 +53,12 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
             (folder, context.session_to_write()?, root.clone().unwrap_or_default())
         }
     };
-    let snapshot = session.read()?;
-    let root = resolve_root(&snapshot, &root)?;
-    if let Some(plan) = snapshot.plan(&root) {
+    let (root, applied) = session.look(|snapshot| {
+        let root = resolve_root(snapshot, &root)?;
+        let applied = snapshot.plan(&root).cloned();
+        Ok((root, applied))
+    })?;
+    if let Some(plan) = applied {
         check_workers(&plan.workers, &plan.folder, &cwd)?;
     }
     let interrupted = asked_to_end()?;
@@ -93,11 +96,15 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
             if let Some(paused) = &view.paused {
                 context.line(&format!("  roundgate resume {}", paused.scope));
             }
-            let asked = asks::list(&session, Some(&view.root), &[], false)?;
-            asked.iter().for_each(|ask| context.line(&format!("  roundgate asks show {}", ask.id)));
+            let mut asked = asks::list(&session, Some(&view.root), &[], false)?;
             if let (true, Some(waiting)) = (asked.is_empty(), &view.waiting_on) {
-                context.line(&format!("  roundgate issues explain {}", waiting.issue));
+                // Who is asked may be asked in another tree.
+                asked = asks::list(&session, Some(&waiting.issue), &[], false)?;
+                if asked.is_empty() {
+                    context.line(&format!("  roundgate issues explain {}", waiting.issue));
+                }
             }
+            asked.iter().for_each(|ask| context.line(&format!("  roundgate asks show {}", ask.id)));
         }
         End::Stuck => context.line(&format!("  {}", line(&view.next))),
         End::Interrupted => context.line(&format!("  roundgate run --root {} goes on", view.root)),
@@ -161,9 +168,12 @@ impl Screen {
                 self.say(&format!("reclaim  {issue}: the runner that held it is gone"));
             }
             Progress::NotTold { why } => self.say(&format!("notify   not delivered: {}", line(why))),
-            Progress::WaitingForOthers { issue } => {
+            Progress::WaitingForOthers { held, next } => {
                 if !std::mem::replace(&mut self.waited, true) {
-                    self.say(&format!("waiting  others hold what is left, first {issue}"));
+                    self.say(&match held {
+                        Some(issue) => format!("waiting  others hold what is left, first {issue}"),
+                        None => format!("waiting  it {}", line(next)),
+                    });
                 }
             }
         }

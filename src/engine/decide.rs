@@ -18,16 +18,7 @@ use crate::model::snapshot::Snapshot;
 
 /// What comes next for the tree of `root`.
 pub fn decide(snapshot: &Snapshot, root: Ix, now: Millis, defaults: &Bounds) -> Decision {
-    let transition = answered(snapshot, root)
-        .or_else(|| duties::moot(snapshot, root))
-        .or_else(|| duties::timed_out(snapshot, root, now))
-        .or_else(|| lapsed(snapshot, root, now))
-        .or_else(|| judged(snapshot, root))
-        .or_else(|| failures::uncovered(snapshot, root, defaults))
-        .or_else(|| first(snapshot, List::Opening, root, |ix| review_gated::opening(snapshot, ix)))
-        .or_else(|| first(snapshot, List::RollUp, root, |ix| Some(roll_up(snapshot, ix))))
-        .or_else(|| duties::reminder(snapshot, root, now));
-    if let Some(transition) = transition {
+    if let Some(transition) = next_transition(snapshot, root, now, defaults) {
         return Decision::Act(transition);
     }
     if is_final(snapshot, root) {
@@ -38,7 +29,25 @@ pub fn decide(snapshot: &Snapshot, root: Ix, now: Millis, defaults: &Bounds) -> 
             Decision::Done
         };
     }
-    waiting::who_moves(snapshot, root)
+    waiting::who_moves(snapshot, root, now, defaults)
+}
+
+/// The transition that the tree of a root wants while it is not final.
+pub(super) fn next_transition(
+    snapshot: &Snapshot,
+    root: Ix,
+    now: Millis,
+    defaults: &Bounds,
+) -> Option<Transition> {
+    answered(snapshot, root)
+        .or_else(|| duties::moot(snapshot, root))
+        .or_else(|| duties::timed_out(snapshot, root, now))
+        .or_else(|| lapsed(snapshot, root, now))
+        .or_else(|| judged(snapshot, root))
+        .or_else(|| failures::uncovered(snapshot, root, defaults))
+        .or_else(|| first(snapshot, List::Opening, root, |ix| review_gated::opening(snapshot, ix)))
+        .or_else(|| first(snapshot, List::RollUp, root, |ix| Some(roll_up(snapshot, ix))))
+        .or_else(|| duties::reminder(snapshot, root, now))
 }
 
 /// Whether a tree has something that ticks drive: a scope, or a container.

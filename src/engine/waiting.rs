@@ -1,35 +1,47 @@
 //! When no transition is left: who must move, on what.
 
-use super::decision::{Actor, Decision, Waiting};
+use std::collections::{BTreeSet, VecDeque};
+
+use super::decide::next_transition;
+use super::decision::{Actor, Decision, Transition, Waiting};
 use super::review_gated;
 use crate::model::act::claim::Role;
 use crate::model::frontier::List;
 use crate::model::graph::Ix;
 use crate::model::id::IssueId;
-use crate::model::issue::Outcome;
+use crate::model::issue::{Millis, Outcome};
+use crate::model::record::Bounds;
 use crate::model::snapshot::Snapshot;
 use crate::model::waits::{Event, Waits};
 
+/// How many nodes that wait for other trees are asked for what.
+const LOOKED_AT: usize = 100;
+
 /// Who must move for the tree of `root`: workers first, since they need nobody; then what is stuck, since
-/// nobody else will say so; then humans, first of all whoever resumes a paused root.
-pub fn who_moves(snapshot: &Snapshot, root: Ix) -> Decision {
+/// nobody else will say so; then humans, first of all whoever resumes a paused root; then whoever must move
+/// in the trees that this one waits for.
+pub fn who_moves(snapshot: &Snapshot, root: Ix, now: Millis, defaults: &Bounds) -> Decision {
+    let found = here(snapshot, root).or_else(|| elsewhere(snapshot, root, now, defaults));
+    found.unwrap_or_else(|| {
+        Decision::Stuck(match circle(snapshot, root) {
+            Some((scope, why)) => format!("{scope}: {why}"),
+            None => "nothing here can move, and nobody is asked".to_owned(),
+        })
+    })
+}
+
+/// The same as far as the tree itself says.
+fn here(snapshot: &Snapshot, root: Ix) -> Option<Decision> {
     if let Some(waiting) = worker(snapshot, root) {
-        return Decision::Wait(waiting);
+        return Some(Decision::Wait(waiting));
     }
     if let Some((scope, why)) = contradictions(snapshot, root).into_iter().next() {
-        return Decision::Stuck(format!("{scope}: {why}"));
+        return Some(Decision::Stuck(format!("{scope}: {why}")));
     }
     let waiting = paused(snapshot, root, Some(root))
         .or_else(|| human(snapshot, root))
-        .or_else(|| paused(snapshot, root, None))
-        .or_else(|| elsewhere(snapshot, root));
-    if let Some(waiting) = waiting {
-        return Decision::Wait(waiting);
-    }
-    Decision::Stuck(match circle(snapshot, root) {
-        Some((scope, why)) => format!("{scope}: {why}"),
-        None => "nothing here can move, and nobody is asked".to_owned(),
-    })
+        .or_else(|| paused(snapshot, root, None));
+    waiting.map(Decision::Wait)
 }
 
 /// What is stuck in the tree of a root: scopes whose records contradict the graph, and nodes that wait
@@ -134,14 +146,52 @@ fn human(snapshot: &Snapshot, root: Ix) -> Option<Waiting> {
     })
 }
 
-/// Work here waits for work in another tree.
-fn elsewhere(snapshot: &Snapshot, root: Ix) -> Option<Waiting> {
+/// Work here waits for work in other trees: who must move there. A tick or a worker anywhere comes before a
+/// human, and a human before what is stuck. Each tree is looked at once, also where they wait for each other.
+fn elsewhere(snapshot: &Snapshot, root: Ix, now: Millis, defaults: &Bounds) -> Option<Decision> {
+    let graph = snapshot.graph();
+    let mut seen = BTreeSet::from([root]);
+    let mut awaited = VecDeque::from(abroad(snapshot, root));
+    let (mut human, mut stuck) = (None, None);
+    while let Some(blocker) = awaited.pop_front() {
+        let there = graph.root(blocker);
+        if !seen.insert(there) {
+            continue;
+        }
+        let place = format!("{} in another tree, {}", graph.id(blocker), graph.id(there));
+        // A reminder moves nobody but the one who is asked.
+        let next = next_transition(snapshot, there, now, defaults);
+        if let Some(transition) = next.filter(|next| !matches!(next, Transition::Remind { .. })) {
+            let what = format!("{place}, which moves on with the next tick ({})", transition.kind());
+            let issue = graph.id(blocker).clone();
+            return Some(Decision::Wait(Waiting { actor: Actor::Worker, issue, what }));
+        }
+        match here(snapshot, there) {
+            Some(Decision::Wait(waiting)) => {
+                let what = format!("{place}, which waits for {}", waiting.what);
+                let moved = Decision::Wait(Waiting { what, ..waiting.clone() });
+                if waiting.actor != Actor::Human {
+                    return Some(moved);
+                }
+                human.get_or_insert(moved);
+            }
+            Some(Decision::Stuck(why)) => {
+                stuck.get_or_insert(Decision::Stuck(format!("{place}, which is stuck: {why}")));
+            }
+            _ => awaited.extend(abroad(snapshot, there)),
+        }
+    }
+    human.or(stuck)
+}
+
+/// What the tree of a root waits for in other trees, the most urgent first; of many that wait, only the
+/// first are looked at.
+fn abroad(snapshot: &Snapshot, root: Ix) -> Vec<Ix> {
     let (graph, relation) = (snapshot.graph(), snapshot.relation());
-    let waiting = snapshot.listed(List::Abroad, Some(root)).first(|_| true)?;
-    let outside = relation.own_open_blockers(waiting).filter(|&blocker| graph.root(blocker) != root);
-    let ix = outside.min_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()))?;
-    let issue = graph.issue(ix);
-    let actor = if issue.tags.executable() { Actor::Worker } else { Actor::Human };
-    let root = graph.id(graph.root(ix));
-    Some(Waiting { actor, issue: issue.id.clone(), what: format!("{} in another tree, {root}", issue.id) })
+    let waiting = snapshot.listed(List::Abroad, Some(root)).up_to(LOOKED_AT).into_iter();
+    let blockers = waiting.flat_map(|ix| relation.own_open_blockers(ix).collect::<Vec<_>>());
+    let mut found: Vec<Ix> = blockers.filter(|&blocker| graph.root(blocker) != root).collect();
+    found.sort_by(|&a, &b| graph.issue(a).rank().cmp(&graph.issue(b).rank()));
+    found.dedup();
+    found
 }

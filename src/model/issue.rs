@@ -139,6 +139,9 @@ pub struct Process {
     pub pid: u32,
     /// When it started, in the kernel's clock ticks since boot.
     pub started: u64,
+    /// The namespace in which the process has this id; unknown in what an older release wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid_namespace: Option<u64>,
 }
 
 /// Who holds an issue, until when, and under which fencing number.

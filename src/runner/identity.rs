@@ -4,6 +4,7 @@
 //! ever, so a record left by a dead runner can be judged later. This room knows `/proc` and signals, and must not
 //! know why anyone asks.
 
+use std::os::unix::fs::MetadataExt;
 use std::{fs, io};
 
 use crate::model::issue::Process;
@@ -28,10 +29,11 @@ pub fn this_process() -> Process {
 /// The process that has this id now. Of an id nobody has, the reference is one to a dead process.
 pub fn process(pid: u32) -> Process {
     let started = Stat::read(pid).ok().flatten().map_or(0, |stat| stat.started);
-    Process { boot_id: boot_id().unwrap_or_default(), pid, started }
+    Process { boot_id: boot_id().unwrap_or_default(), pid, started, pid_namespace: pid_namespace() }
 }
 
-/// Whether this very process still runs. Without `/proc` the boot id is empty, and nothing can be said.
+/// Whether this very process still runs. Without `/proc` the boot id is empty, and nothing can be said; nor of
+/// a process in another namespace of process ids, as that of a container, where its id means another process.
 pub fn liveness(process: &Process) -> Liveness {
     let Some(boot_id) = boot_id() else { return Liveness::Unknown };
     if process.boot_id.is_empty() {
@@ -39,6 +41,9 @@ pub fn liveness(process: &Process) -> Liveness {
     }
     if process.boot_id != boot_id {
         return Liveness::Dead;
+    }
+    if process.pid_namespace.is_none() || process.pid_namespace != pid_namespace() {
+        return Liveness::Unknown;
     }
     match Stat::read(process.pid) {
         Ok(Some(stat)) if stat.started == process.started && !stat.ended => Liveness::Alive,
@@ -74,6 +79,13 @@ fn boot_id() -> Option<String> {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let id = text.trim();
     (!id.is_empty()).then(|| id.to_owned())
+}
+
+/// The namespace in which this process sees process ids. `None` as well where `/proc` is that of another one.
+fn pid_namespace() -> Option<u64> {
+    let own = fs::read_link("/proc/self").ok()?;
+    let same = own.to_str() == Some(std::process::id().to_string().as_str());
+    same.then(|| fs::metadata("/proc/self/ns/pid").ok().map(|meta| meta.ino())).flatten()
 }
 
 /// The two fields of `/proc/PID/stat` that matter here (proc_pid_stat(5)).
@@ -163,6 +175,24 @@ mod tests {
         let nameless = Process { boot_id: String::new(), ..this_process() };
         assert_eq!(liveness(&nameless), Liveness::Unknown);
         assert!(!kill_group(&nameless));
+    }
+
+    #[test]
+    fn a_process_of_another_or_an_unknown_namespace_is_unknown_and_nobody_is_killed_for_it() {
+        let mut child = sleeper();
+        let process = process(child.id());
+        let inside = process.pid_namespace.unwrap();
+        for pid_namespace in [Some(inside + 1), None] {
+            let elsewhere = Process { pid_namespace, ..process.clone() };
+            assert_eq!(liveness(&elsewhere), Liveness::Unknown);
+            assert!(!kill_group(&elsewhere));
+            let gone = Process { started: elsewhere.started - 1, ..elsewhere };
+            assert_eq!(liveness(&gone), Liveness::Unknown, "there the id may mean somebody who runs");
+        }
+        let old = r#"{"boot_id":"b","pid":7,"started":1}"#;
+        assert_eq!(serde_json::from_str::<Process>(old).unwrap().pid_namespace, None);
+        assert!(kill_group(&process));
+        child.wait().unwrap();
     }
 
     #[test]

@@ -23,4 +23,5 @@ mod reading;
 mod said;
 mod searching;
 mod stage;
+mod two_trees;
 mod verdicts;

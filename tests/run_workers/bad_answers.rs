@@ -67,6 +67,16 @@ fn three_failed_steps_ask_and_retry_begins_the_count_again() {
         assert_eq!(tries(&world), 3, "{role}: while a human is asked nothing is started again");
 
         let ask = only_ask(&world);
+        let scope = ask.scope.clone().unwrap();
+        let shown = world.says(&["--json", "rounds", "show", scope.as_str()]).stdout;
+        assert!(
+            shown.contains("\"state\":\"escalated\"") && shown.contains(ask.id.as_str()),
+            "{role}: {shown}"
+        );
+        let root = issue(&world, "The root").id;
+        let document = world.says(&["ui", "snapshot", "--root", root.as_str()]).stdout;
+        assert!(document.contains("state=escalated"), "{role}: {document}");
+        assert_eq!(world.says(&["doctor"]).code, Some(0), "{role}");
         answer(&world, &ask.id, "retry");
         world.run(11);
         assert_eq!(tries(&world), 6, "{role}: retry allows as many again");

@@ -138,3 +138,60 @@ fn a_pause_during_a_step_lets_the_step_finish_and_starts_nothing_new() {
     world.run(0);
     assert_eq!(steps(&world), ["a attempt 1", "a review 1"]);
 }
+
+#[test]
+fn a_scope_within_an_attempt_has_a_reviewer_of_its_own_and_what_cannot_be_done_keeps_nothing_else_waiting() {
+    let script = r#"
+        echo "$ROUNDGATE_ACTOR $role" >>actors
+        [ $role = review ] && pass
+        case $packet in *'"title":"Attempt 1: Goal a"'*)
+            "$BIN" issues create "Inner" --parent "$ROUNDGATE_ISSUE" --tag flow:review-gated-v1 \
+                --tag kind:goal --tag proto:hierarchical-work-v1 >/dev/null || exit 9
+            "$BIN" issues close "$ROUNDGATE_ISSUE" --outcome expanded >/dev/null || exit 9
+        esac
+        success"#;
+    let world = world(script, "");
+    world.run(0);
+    assert_eq!(
+        world.lines("actors"),
+        ["ann.attempt attempt", "ann.attempt attempt", "ann.review-2 review", "ann.review review"]
+    );
+}
+
+#[test]
+fn parts_are_done_by_the_worker_of_what_they_are_parts_of() {
+    let script = r#"
+        [ $role = review ] && pass
+        case $packet in *'"title":"Attempt 1'*)
+            "$BIN" issues create "Part one" --parent "$ROUNDGATE_ISSUE" >/dev/null || exit 9
+            "$BIN" issues close "$ROUNDGATE_ISSUE" --outcome expanded >/dev/null || exit 9
+        esac
+        success"#;
+    let world = world(script, "");
+    let plan = std::fs::read_to_string(world.path("plan.toml")).unwrap();
+    let plan = plan.replace("[workers.attempt]", "[workers.coder]") + "attempt = \"coder\"\n";
+    std::fs::write(world.path("plan.toml"), plan).unwrap();
+    // Work beside it that no worker of the plan does.
+    assert_eq!(world.says(&["plan", "apply", "plan.toml"]).code, Some(0));
+    let root = issue(&world, "The root").id.to_string();
+    let add = ["issues", "create", "By hand", "--parent", &root, "--priority", "1"];
+    assert_eq!(world.says(&add).code, Some(0));
+    let said = world.run(2);
+    assert!(said.stderr.contains("no worker for the role attempt"), "{said:#?}");
+    assert_eq!(steps(&world), ["a attempt 1", "a attempt null", "a review 1"]);
+}
+
+#[test]
+fn an_attempt_that_was_given_up_with_its_scope_gets_no_result() {
+    let script = r#"
+        scope=$("$BIN" --json issues get "$ROUNDGATE_ISSUE" | sed 's/.*"parent":"\([^"]*\)".*/\1/')
+        "$BIN" --as boss issues close "$scope" --outcome skipped --cascade --reason "not wanted" >/dev/null || exit 9
+        success late"#;
+    let world = world(script, "");
+    let said = world.run(0);
+    assert!(said.stderr.contains("skipped: closed by command"), "{said:#?}");
+    let attempt = issue(&world, "Attempt 1: Goal a");
+    assert_eq!(attempt.state.outcome(), Some(Outcome::Skipped));
+    let topic = world.says(&["forum", "read", &format!("issue:{}", attempt.id)]).stdout;
+    assert!(topic.contains("START") && !topic.contains("RESULT"), "{topic}");
+}

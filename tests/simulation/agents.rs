@@ -210,7 +210,7 @@ impl World {
             0 => claim::release(&self.snapshot, &id, &actor, Some(epoch), true),
             1 => claim::release(&self.snapshot, &id, &actor, Some(epoch), false),
             _ => {
-                let worker = Process { boot_id: "boot".into(), pid: 1, started: 1 };
+                let worker = Process { boot_id: "boot".into(), pid: 1, started: 1, pid_namespace: None };
                 claim::renew(&self.snapshot, &id, &wish, Some(epoch), Some(worker))
             }
         };

@@ -62,7 +62,7 @@ pub fn edge(from: &str, kind: EdgeKind, to: &str) -> Edge {
 }
 
 fn process(pid: u32) -> Process {
-    Process { boot_id: "b00t".to_owned(), pid, started: 123_456 }
+    Process { boot_id: "b00t".to_owned(), pid, started: 123_456, pid_namespace: Some(4_026_531_836) }
 }
 
 fn states() -> Vec<State> {

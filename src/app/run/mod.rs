@@ -1,7 +1,9 @@
 //! `run`: ticks and workers in turn, in the foreground, until the root is final, a human must move, or
-//! nothing can.
+//! the root is stuck. While others hold what is left it waits for them.
 
+mod next;
 mod packet;
+mod patience;
 mod programs;
 mod step;
 mod supervise;

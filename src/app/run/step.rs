@@ -1,12 +1,14 @@
 //! One step: claim, start the worker, record it, feed it, and write down what it answered. A worker that
 //! was lost or answered nothing usable costs a step retry, never a round.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::packet::packet;
+use super::patience::{busy, patiently};
 use super::supervise::Progress;
-use crate::app::issues::{actor_in_role, topic_of};
+use crate::app::issues::topic_of;
 use crate::app::{AppError, Session};
 use crate::model::act::claim::{self, Role, Wish};
 use crate::model::act::close::{self, Closing};
@@ -16,6 +18,7 @@ use crate::model::issue::{Issue, MAX_TEXT_BYTES, Outcome};
 use crate::model::primitive::Primitive;
 use crate::model::record::{Opinion, Verdict, WorkerSpec};
 use crate::model::refusal::Refusal;
+use crate::model::snapshot::Snapshot;
 use crate::runner::{self, AttemptReply, Exit, Poll, ReviewReply, StepError};
 
 /// How a step ended.
@@ -34,13 +37,16 @@ pub enum StepEnd {
 }
 
 /// Everything a step needs to know beside the session.
-pub struct StepPlan<'a> {
+#[derive(Debug, Clone)]
+pub struct StepPlan {
     /// The issue.
     pub issue: IssueId,
     /// Its role.
     pub role: Role,
+    /// In whose name the worker acts.
+    pub actor: Actor,
     /// The worker.
-    pub worker: &'a WorkerSpec,
+    pub worker: WorkerSpec,
     /// The plan's own folder.
     pub folder: PathBuf,
     /// The folder `run` was called from.
@@ -55,22 +61,21 @@ pub struct StepPlan<'a> {
 /// When the store fails; what a worker does is never an error here.
 pub fn run_step(
     session: &mut Session,
-    plan: &StepPlan<'_>,
+    plan: &StepPlan,
     interrupted: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<StepEnd, AppError> {
-    let base = session.actor.clone();
-    session.actor = actor_in_role(&base, plan.role.as_str())?;
+    let base = std::mem::replace(&mut session.actor, plan.actor.clone());
     let end = claimed(session, plan, interrupted, progress);
     session.actor = base;
     match end? {
-        StepEnd::TakenAway => not_held(session, plan),
+        StepEnd::TakenAway => patiently(interrupted, || not_held(session, plan)),
         end => Ok(end),
     }
 }
 
 /// Why the run does not hold the issue any more.
-fn not_held(session: &Session, plan: &StepPlan<'_>) -> Result<StepEnd, AppError> {
+fn not_held(session: &Session, plan: &StepPlan) -> Result<StepEnd, AppError> {
     session.look(|snapshot| {
         let issue = snapshot.graph().get(&plan.issue);
         let outcome = issue.and_then(|issue| issue.state.outcome());
@@ -80,20 +85,26 @@ fn not_held(session: &Session, plan: &StepPlan<'_>) -> Result<StepEnd, AppError>
 
 fn claimed(
     session: &mut Session,
-    plan: &StepPlan<'_>,
+    plan: &StepPlan,
     interrupted: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<StepEnd, AppError> {
-    let (epoch, input, root) = match take(session, plan) {
+    let (epoch, input, root) = match patiently(interrupted, || take(session, plan)) {
         Ok(taken) => taken,
         // Another run or an agent was quicker since the issue was found ready: then it is theirs.
-        Err(AppError::Refusal(Refusal::HeldBy { .. } | Refusal::NotReady { .. })) => {
+        Err(AppError::Refusal(
+            Refusal::HeldBy { .. } | Refusal::NotReady { .. } | Refusal::SelfReview { .. },
+        )) => {
             return Ok(StepEnd::TakenAway);
         }
         Err(other) => return Err(other),
     };
-    let spec = plan.worker;
+    let spec = &plan.worker;
     let env = environment(session, plan, &root);
+    // What a worker has done is kept for as long as nobody else may take its issue.
+    let lease = Duration::from_millis(u64::try_from(session.config.runner_lease).unwrap_or(0));
+    let renewed = Cell::new(Instant::now());
+    let no_time = || interrupted() || renewed.get().elapsed() >= lease;
     let step = runner::Step {
         argv: &spec.command,
         base: Some(&plan.folder),
@@ -104,25 +115,26 @@ fn claimed(
     };
     let running = match step.start() {
         Ok(running) => running,
-        Err(error) => return fail(session, plan, epoch, &error.to_string()),
+        Err(error) => return patiently(&no_time, || fail(session, plan, epoch, &error.to_string())),
     };
-    match renew(session, plan, epoch, Some(running.identity())) {
+    let worker = running.identity();
+    match patiently(&no_time, || renew(session, plan, epoch, Some(worker.clone()))) {
         Ok(()) => {}
         // Its worker has no packet yet, and is ended unfed.
         Err(AppError::Refusal(_)) => return Ok(StepEnd::TakenAway),
         Err(other) => return Err(other),
     }
     let started = Instant::now();
-    let mut renewed = Instant::now();
-    let every = Duration::from_millis(u64::try_from(session.config.runner_lease / 3).unwrap_or(1_000));
+    renewed.set(started);
+    let (mut tried, every) = (started, lease / 3);
     let mut lost_claim: Option<AppError> = None;
     let result = running.finish(&input, &mut || {
         progress(Progress::Working { issue: &plan.issue, role: plan.role, elapsed: started.elapsed() });
-        if renewed.elapsed() >= every {
-            renewed = Instant::now();
+        if tried.elapsed() >= every {
+            tried = Instant::now();
             match renew(session, plan, epoch, None) {
-                Ok(()) => {}
-                Err(error) if error.retryable() => {}
+                Ok(()) => renewed.set(tried),
+                Err(error) if busy(&error) => {}
                 Err(error) => lost_claim = Some(error),
             }
         }
@@ -132,22 +144,33 @@ fn claimed(
         (Err(StepError::Stopped), Some(AppError::Refusal(_))) => Ok(StepEnd::TakenAway),
         // A store that cannot be written any more: going on would wait for a claim that is one's own.
         (Err(StepError::Stopped), Some(error)) => Err(error),
-        (Err(StepError::Stopped), None) => match release(session, plan, epoch, false, "stopped by hand") {
-            // A worker may have closed its issue just before: then there is nothing to give back.
-            Ok(()) | Err(AppError::Refusal(_)) => Ok(StepEnd::Stopped),
-            Err(other) => Err(other),
-        },
-        (Err(error), _) => fail(session, plan, epoch, &error.to_string()),
-        (Ok(ended), _) => match ended.exit {
-            Exit::Code(0) => answer(session, plan, epoch, &ended.stdout),
-            Exit::Code(code) => {
-                fail(session, plan, epoch, &with_tail(&format!("the worker exited with {code}"), &ended))
+        // Ctrl-C came already: here only the lease counts.
+        (Err(StepError::Stopped), None) => {
+            let over = || renewed.get().elapsed() >= lease;
+            match patiently(&over, || release(session, plan, epoch, false, "stopped by hand")) {
+                // A worker may have closed its issue just before: then there is nothing to give back.
+                Ok(()) | Err(AppError::Refusal(_)) => Ok(StepEnd::Stopped),
+                Err(other) => Err(other),
             }
-            Exit::Signal(signal) => {
-                fail(session, plan, epoch, &with_tail(&format!("signal {signal} ended the worker"), &ended))
-            }
-        },
+        }
+        (Err(error), _) => patiently(&no_time, || fail(session, plan, epoch, &error.to_string())),
+        (Ok(ended), _) => patiently(&no_time, || ended_by_itself(session, plan, epoch, &ended)),
     }
+}
+
+/// Writes down what came of a worker that ended by itself.
+fn ended_by_itself(
+    session: &mut Session,
+    plan: &StepPlan,
+    epoch: u64,
+    ended: &runner::Ended,
+) -> Result<StepEnd, AppError> {
+    let what = match ended.exit {
+        Exit::Code(0) => return answer(session, plan, epoch, &ended.stdout),
+        Exit::Code(code) => format!("the worker exited with {code}"),
+        Exit::Signal(signal) => format!("signal {signal} ended the worker"),
+    };
+    fail(session, plan, epoch, &with_tail(&what, ended))
 }
 
 fn with_tail(what: &str, ended: &runner::Ended) -> String {
@@ -161,7 +184,7 @@ fn with_tail(what: &str, ended: &runner::Ended) -> String {
 }
 
 /// Claims the issue for the runner, and gives the fencing number and the packet.
-fn take(session: &mut Session, plan: &StepPlan<'_>) -> Result<(u64, Vec<u8>, IssueId), AppError> {
+fn take(session: &mut Session, plan: &StepPlan) -> Result<(u64, Vec<u8>, IssueId), AppError> {
     let (lease, step_retries) = (session.config.runner_lease, session.config.bounds.step_retries);
     let changed = session.change("run claim", |work| {
         let runner = Some(runner::this_process());
@@ -181,7 +204,7 @@ fn take(session: &mut Session, plan: &StepPlan<'_>) -> Result<(u64, Vec<u8>, Iss
     Ok(changed.value)
 }
 
-fn environment(session: &Session, plan: &StepPlan<'_>, root: &IssueId) -> Vec<(String, String)> {
+fn environment(session: &Session, plan: &StepPlan, root: &IssueId) -> Vec<(String, String)> {
     let pair = |name: &str, value: String| (name.to_owned(), value);
     vec![
         pair("ROUNDGATE_STORE", plan.store.to_string_lossy().into_owned()),
@@ -193,7 +216,7 @@ fn environment(session: &Session, plan: &StepPlan<'_>, root: &IssueId) -> Vec<(S
 
 fn renew(
     session: &mut Session,
-    plan: &StepPlan<'_>,
+    plan: &StepPlan,
     epoch: u64,
     worker: Option<crate::model::issue::Process>,
 ) -> Result<(), AppError> {
@@ -208,7 +231,7 @@ fn renew(
 
 fn release(
     session: &mut Session,
-    plan: &StepPlan<'_>,
+    plan: &StepPlan,
     epoch: u64,
     lost: bool,
     why: &str,
@@ -233,7 +256,7 @@ fn post(issue: &IssueId, text: &str) -> Primitive {
 }
 
 /// Counts a failed step. Whoever took the issue meanwhile keeps it.
-fn fail(session: &mut Session, plan: &StepPlan<'_>, epoch: u64, why: &str) -> Result<StepEnd, AppError> {
+fn fail(session: &mut Session, plan: &StepPlan, epoch: u64, why: &str) -> Result<StepEnd, AppError> {
     match release(session, plan, epoch, true, why) {
         Ok(()) => Ok(StepEnd::Failed(why.to_owned())),
         Err(AppError::Refusal(_)) => Ok(StepEnd::TakenAway),
@@ -241,12 +264,7 @@ fn fail(session: &mut Session, plan: &StepPlan<'_>, epoch: u64, why: &str) -> Re
     }
 }
 
-fn answer(
-    session: &mut Session,
-    plan: &StepPlan<'_>,
-    epoch: u64,
-    stdout: &[u8],
-) -> Result<StepEnd, AppError> {
+fn answer(session: &mut Session, plan: &StepPlan, epoch: u64, stdout: &[u8]) -> Result<StepEnd, AppError> {
     let stored = match plan.role {
         Role::Attempt => match runner::parse_attempt(stdout) {
             Ok(reply) => finish_attempt(session, plan, epoch, reply),
@@ -258,29 +276,36 @@ fn answer(
         },
     };
     match stored {
-        Ok((word, said)) => Ok(StepEnd::Done(word, said)),
+        Ok(Some((word, said))) => Ok(StepEnd::Done(word, said)),
+        Ok(None) => Ok(StepEnd::TakenAway),
         Err(AppError::Refusal(refusal)) => fail(session, plan, epoch, &refusal.to_string()),
         Err(other) => Err(other),
     }
 }
 
+/// The outcome and what was said with it; nothing where the attempt was taken away meanwhile.
 fn finish_attempt(
     session: &mut Session,
-    plan: &StepPlan<'_>,
+    plan: &StepPlan,
     epoch: u64,
     reply: AttemptReply,
-) -> Result<(String, String), AppError> {
+) -> Result<Option<(String, String)>, AppError> {
     let (outcome, result) = match reply {
         AttemptReply::Success { result } => (Outcome::Success, result),
         AttemptReply::Failure { result } => (Outcome::Failure, result),
         AttemptReply::Skipped { result } => (Outcome::Skipped, result),
     };
-    session.change("run complete", |work| {
-        work.apply(&[post(&plan.issue, &format!("RESULT: {outcome}\n{result}"))])?;
+    let stored = session.change("run complete", |work| {
         let issue = current(work, &plan.issue)?;
+        let result_post = post(&plan.issue, &format!("RESULT: {outcome}\n{result}"));
         // A worker may have closed its issue itself, by command: expanded, say. Then that stands.
         if issue.state.closed() {
-            return Ok(());
+            // Ended together with something above it, or under a later claim, the result is nobody's.
+            if issue.epoch != epoch || ended_above(&work.snapshot, &plan.issue) {
+                return Ok(false);
+            }
+            work.apply(&[result_post])?;
+            return Ok(true);
         }
         let closing = Closing {
             outcome: Some(outcome),
@@ -290,10 +315,19 @@ fn finish_attempt(
             epoch: Some(epoch),
             now: work.now,
         };
+        work.apply(&[result_post])?;
         let primitives = close::close(&work.snapshot, &plan.issue, &closing)?;
-        work.apply(&primitives)
+        work.apply(&primitives)?;
+        Ok(true)
     })?;
-    Ok((outcome.to_string(), result))
+    Ok(stored.value.then(|| (outcome.to_string(), result)))
+}
+
+/// Whether something above an issue ended, or a scope that it lies in was given up or accepted.
+fn ended_above(snapshot: &Snapshot, id: &IssueId) -> bool {
+    let graph = snapshot.graph();
+    let over = |up| snapshot.scope(graph.id(up)).is_some_and(|scope| scope.end.is_some());
+    graph.ix(id).is_some_and(|ix| snapshot.relation().finished(ix) || graph.ancestors(ix).any(over))
 }
 
 fn current<'w>(work: &'w crate::app::Work, id: &IssueId) -> Result<&'w Issue, AppError> {
@@ -302,10 +336,10 @@ fn current<'w>(work: &'w crate::app::Work, id: &IssueId) -> Result<&'w Issue, Ap
 
 fn finish_review(
     session: &mut Session,
-    plan: &StepPlan<'_>,
+    plan: &StepPlan,
     epoch: u64,
     reply: ReviewReply,
-) -> Result<(String, String), AppError> {
+) -> Result<Option<(String, String)>, AppError> {
     let (opinion, reason) = match reply {
         ReviewReply::Pass { notes } => (Opinion::Pass, notes),
         ReviewReply::NeedsWork { notes } => (Opinion::NeedsWork, notes),
@@ -324,5 +358,5 @@ fn finish_review(
         let primitives = verdict::judge(&work.snapshot, &plan.issue, given, false)?;
         work.apply(&primitives)
     })?;
-    Ok((opinion.as_str().to_owned(), reason))
+    Ok(Some((opinion.as_str().to_owned(), reason)))
 }

@@ -1,24 +1,30 @@
 //! The loop: tick until nobody but a worker can move, let one worker do one step, and again.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::step::{StepEnd, StepPlan, run_step};
+use super::next::{Next, Task, next_work};
+use super::patience::patiently;
+use super::step::{StepEnd, run_step};
 use crate::app::notify::{program, send_due};
 use crate::app::tick::{TickView, tick};
 use crate::app::{AppError, Session};
 use crate::model::act::claim::Role;
 use crate::model::frontier::List;
-use crate::model::graph::Ix;
 use crate::model::id::IssueId;
 use crate::model::primitive::Primitive;
-use crate::model::readiness::ready_issues;
-use crate::model::record::PlanRecord;
-use crate::model::snapshot::Snapshot;
 use crate::runner::{self, Liveness};
+use crate::store::{EventQuery, Revision};
 
-/// How often work that others hold is looked at again.
-const LOOK_AGAIN: Duration = Duration::from_millis(250);
+/// How often a run that waits for others asks whether somebody has written: so often at first, and less
+/// and less often down to the second.
+const ASK_AGAIN: Duration = Duration::from_millis(250);
+const ASK_SELDOM: Duration = Duration::from_secs(2);
+/// When it looks again at what it waits for although nobody has written: leases end and runners die without
+/// a word.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// How long Ctrl-C waits at most.
+const NAP: Duration = Duration::from_millis(50);
 
 /// Something worth a line.
 #[derive(Debug)]
@@ -64,10 +70,12 @@ pub enum Progress<'a> {
         /// Why.
         why: &'a str,
     },
-    /// Others hold what is left.
+    /// Nothing is left for a worker of this run, and others must move.
     WaitingForOthers {
-        /// The first such issue.
-        issue: &'a str,
+        /// The first of what others hold in this tree.
+        held: Option<&'a IssueId>,
+        /// What is waited for, in words.
+        next: &'a str,
     },
 }
 
@@ -115,8 +123,9 @@ pub fn supervise(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(End, TickView), AppError> {
     loop {
-        take_back(session, &run.root, progress)?;
-        let view = tick(session, run.root.as_str(), false)?;
+        let seen = patiently(run.interrupted, || latest(session, None))?.unwrap_or(0);
+        patiently(run.interrupted, || take_back(session, &run.root, progress))?;
+        let view = patiently(run.interrupted, || tick(session, run.root.as_str(), false))?;
         if view.applied {
             progress(Progress::Ticked(&view));
         }
@@ -133,17 +142,43 @@ pub fn supervise(
             (_, Some("human")) => return Ok((End::Human, view)),
             _ => {}
         }
-        let snapshot = session.read()?;
-        let Some((ix, role)) = next_work(&snapshot, &run.root) else {
-            let issue = view.waiting_on.as_ref().map_or("", |waiting| waiting.issue.as_str());
-            progress(Progress::WaitingForOthers { issue });
-            std::thread::sleep(LOOK_AGAIN);
-            continue;
-        };
-        if step(session, run, &snapshot, ix, role, progress)? == StepEnd::Stopped {
-            return Ok((End::Interrupted, view));
+        match patiently(run.interrupted, || next_work(session, run))? {
+            Next::Work(task) => {
+                if step(session, run, &task, progress)? == StepEnd::Stopped {
+                    return Ok((End::Interrupted, view));
+                }
+            }
+            Next::Others { held } => {
+                progress(Progress::WaitingForOthers { held: held.as_ref(), next: &view.next });
+                wait(session, run, seen)?;
+            }
         }
     }
+}
+
+/// Waits until somebody has written since this revision, or the run is stopped, or it is time to look.
+fn wait(session: &Session, run: &Supervisor<'_>, since: Revision) -> Result<(), AppError> {
+    let (began, mut pause) = (Instant::now(), ASK_AGAIN);
+    while began.elapsed() < LOOK_AGAIN {
+        let asked = Instant::now();
+        while asked.elapsed() < pause {
+            if (run.interrupted)() {
+                return Ok(());
+            }
+            std::thread::sleep(NAP);
+        }
+        if patiently(run.interrupted, || latest(session, Some(since)))?.is_some() {
+            return Ok(());
+        }
+        pause = (pause * 2).min(ASK_SELDOM);
+    }
+    Ok(())
+}
+
+/// The store's revision, if it is not the one that is known.
+fn latest(session: &Session, known: Option<Revision>) -> Result<Option<Revision>, AppError> {
+    let query = EventQuery { after: known.unwrap_or(0), last: Some(1), ..EventQuery::default() };
+    Ok(session.store.events(&query)?.last().map(|event| event.seq))
 }
 
 /// Sends what somebody is to be told. Where that fails, the run goes on.
@@ -156,43 +191,16 @@ fn tell(session: &mut Session, run: &Supervisor<'_>, progress: &mut dyn FnMut(Pr
     }
 }
 
-/// The first ready issue below the root, with the role of its worker.
-fn next_work(snapshot: &Snapshot, root: &IssueId) -> Option<(Ix, Role)> {
-    let ready = ready_issues(snapshot, snapshot.graph().ix(root));
-    ready.first().map(|&ix| (ix, Role::of(snapshot, ix).unwrap_or(Role::Attempt)))
-}
-
 fn step(
     session: &mut Session,
     run: &Supervisor<'_>,
-    snapshot: &Snapshot,
-    ix: Ix,
-    role: Role,
+    task: &Task,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<StepEnd, AppError> {
-    let issue = snapshot.graph().issue(ix);
-    let plan = snapshot.plan(&run.root);
-    let name = match role {
-        Role::Attempt => issue.work.attempt.as_deref().unwrap_or("attempt"),
-        Role::Review => issue.work.review.as_deref().unwrap_or("review"),
-    };
-    let (plan, worker) = plan
-        .and_then(|plan: &PlanRecord| plan.workers.get(name).map(|worker| (plan, worker)))
-        .ok_or_else(|| AppError::NoWorker { root: run.root.clone(), role: name.to_owned() })?;
-    let round = snapshot.round_of(&issue.id).map(|round| {
-        let max = snapshot.scope(&round.scope).map_or(0, |scope| scope.bounds.max_rounds);
-        (round.number, max)
-    });
-    progress(Progress::Started { issue: &issue.id, title: &issue.title, role, round });
-    let step = StepPlan {
-        issue: issue.id.clone(),
-        role,
-        worker,
-        folder: plan.folder.clone(),
-        cwd: run.cwd.clone(),
-        store: run.store.clone(),
-    };
-    let end = run_step(session, &step, run.interrupted, progress)?;
+    let Task { title, round, step } = task;
+    let (issue, role) = (&step.issue, step.role);
+    progress(Progress::Started { issue, title, role, round: *round });
+    let end = run_step(session, step, run.interrupted, progress)?;
     let view = match &end {
         StepEnd::Done(word, said) => StepEndView { word: word.clone(), why: said.clone() },
         StepEnd::Failed(why) => StepEndView { word: "failed step".to_owned(), why: why.clone() },
@@ -206,7 +214,7 @@ fn step(
             why: "this run does not hold it any more".to_owned(),
         },
     };
-    progress(Progress::Ended { issue: &issue.id, role, end: &view });
+    progress(Progress::Ended { issue, role, end: &view });
     Ok(end)
 }
 

@@ -199,7 +199,7 @@ mod tests {
     }
 
     fn runner(pid: u32) -> Option<Process> {
-        Some(Process { boot_id: "boot".to_owned(), pid, started: 1 })
+        Some(Process { boot_id: "boot".to_owned(), pid, started: 1, pid_namespace: None })
     }
 
     fn wish(runner: Option<Process>) -> Wish {
