@@ -45,7 +45,7 @@ pub struct Step<'a> {
     /// The folder the worker runs in.
     pub cwd: &'a Path,
     /// Added to the inherited environment.
-    pub env: &'a [(String, String)],
+    pub env: &'a [(String, OsString)],
     /// From the start of the process to its end.
     pub time_limit: Duration,
     /// The most stdout accepted, in bytes, where anybody reads it.

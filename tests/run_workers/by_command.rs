@@ -1,8 +1,12 @@
 //! Workers that act on their own issue by command, as agents do.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 use roundgate::model::issue::Outcome;
 use roundgate::model::record::Opinion;
 
+use crate::run_fixture::Said;
 use crate::{issue, rounds, steps, world};
 
 #[test]
@@ -194,4 +198,18 @@ fn an_attempt_that_was_given_up_with_its_scope_gets_no_result() {
     assert_eq!(attempt.state.outcome(), Some(Outcome::Skipped));
     let topic = world.says(&["forum", "read", &format!("issue:{}", attempt.id)]).stdout;
     assert!(topic.contains("START") && !topic.contains("RESULT"), "{topic}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_worker_finds_a_store_of_which_the_path_is_not_utf_8() {
+    let script = r#"
+        "$BIN" issues get "$ROUNDGATE_ISSUE" >/dev/null || exit 9
+        [ $role = review ] && pass
+        success"#;
+    let world = world(script, "");
+    let store = world.path(".").join(OsStr::from_bytes(b"caf\xe9"));
+    let said = Said::of(world.command(&["run", "plan.toml", "--store"]).arg(store).output().unwrap());
+    assert_eq!(said.code, Some(0), "{said:#?}");
+    assert_eq!(steps(&world), ["a attempt 1", "a review 1"]);
 }

@@ -1,5 +1,6 @@
 //! The configured notifier: a program that gets one notification on stdin and ends with 0 once it took it.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -42,11 +43,11 @@ fn run(
         |source: serde_json::Error| StepError::Io { what: "write the notification", source: source.into() };
     let mut input = serde_json::to_vec(packet).map_err(io)?;
     input.push(b'\n');
-    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let pair = |name: &str, value: &OsStr| (name.to_owned(), value.to_owned());
     let env = [
-        pair("ROUNDGATE_STORE", &store.to_string_lossy()),
-        pair("ROUNDGATE_ROOT", &packet.root),
-        pair("ROUNDGATE_ISSUE", &packet.ask),
+        pair("ROUNDGATE_STORE", store.as_os_str()),
+        pair("ROUNDGATE_ROOT", packet.root.as_ref()),
+        pair("ROUNDGATE_ISSUE", packet.ask.as_ref()),
     ];
     let step = Step {
         argv: &terms.command,

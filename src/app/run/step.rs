@@ -2,6 +2,7 @@
 //! was lost or answered nothing usable costs a step retry, never a round.
 
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -204,13 +205,13 @@ fn take(session: &mut Session, plan: &StepPlan) -> Result<(u64, Vec<u8>, IssueId
     Ok(changed.value)
 }
 
-fn environment(session: &Session, plan: &StepPlan, root: &IssueId) -> Vec<(String, String)> {
-    let pair = |name: &str, value: String| (name.to_owned(), value);
+fn environment(session: &Session, plan: &StepPlan, root: &IssueId) -> Vec<(String, OsString)> {
+    let pair = |name: &str, value: OsString| (name.to_owned(), value);
     vec![
-        pair("ROUNDGATE_STORE", plan.store.to_string_lossy().into_owned()),
-        pair("ROUNDGATE_ROOT", root.to_string()),
-        pair("ROUNDGATE_ISSUE", plan.issue.to_string()),
-        pair("ROUNDGATE_ACTOR", session.actor.to_string()),
+        pair("ROUNDGATE_STORE", plan.store.clone().into_os_string()),
+        pair("ROUNDGATE_ROOT", root.to_string().into()),
+        pair("ROUNDGATE_ISSUE", plan.issue.to_string().into()),
+        pair("ROUNDGATE_ACTOR", session.actor.to_string().into()),
     ]
 }
 

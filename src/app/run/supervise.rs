@@ -9,10 +9,9 @@ use super::step::{StepEnd, run_step};
 use crate::app::notify::{program, send_due};
 use crate::app::tick::{TickView, tick};
 use crate::app::{AppError, Session};
-use crate::model::act::claim::Role;
+use crate::model::act::claim::{self, Role};
 use crate::model::frontier::List;
 use crate::model::id::IssueId;
-use crate::model::primitive::Primitive;
 use crate::runner::{self, Liveness};
 use crate::store::{EventQuery, Revision};
 
@@ -241,11 +240,8 @@ fn take_back(
         }
         let (id, epoch) = (issue.id.clone(), claim.epoch);
         let changed = session.change("run reclaim", |work| {
-            let held = work.snapshot.graph().get(&id).and_then(|issue| issue.state.claim());
-            if held.is_some_and(|held| held.epoch == epoch) {
-                work.apply(&[Primitive::Release { id: id.clone(), lost: true }])?;
-            }
-            Ok(())
+            let primitives = claim::reclaim(&work.snapshot, &id, epoch);
+            work.apply(&primitives)
         })?;
         if changed.changed {
             progress(Progress::TakenBack { issue: &issue.id });

@@ -153,6 +153,14 @@ pub fn release(
     Ok(vec![Primitive::Release { id: id.clone(), lost }])
 }
 
+/// Takes an issue back from a runner that is known to be dead, which costs a step. Nothing where it is no
+/// longer held under that fencing number, or was not held by a runner.
+pub fn reclaim(snapshot: &Snapshot, id: &IssueId, epoch: u64) -> Vec<Primitive> {
+    let held = snapshot.graph().get(id).and_then(|issue| issue.state.claim());
+    let same = held.is_some_and(|held| held.epoch == epoch && held.runner.is_some());
+    same.then(|| Primitive::Release { id: id.clone(), lost: true }).into_iter().collect()
+}
+
 /// The claim of an issue that the actor must hold.
 ///
 /// # Errors
@@ -218,6 +226,14 @@ mod tests {
             };
             assert_eq!(renewed, [Primitive::Claim { id, claim: expected }]);
         }
+    }
+
+    #[test]
+    fn only_what_a_runner_still_holds_under_the_same_number_is_taken_back_from_it() {
+        let (snapshot, id) = held_by(runner(7));
+        assert_eq!(reclaim(&snapshot, &id, 1), [Primitive::Release { id: id.clone(), lost: true }]);
+        assert_eq!(reclaim(&snapshot, &id, 2), []);
+        assert_eq!(reclaim(&held_by(None).0, &id, 1), []);
     }
 
     #[test]

@@ -28,7 +28,7 @@ fn scratch_file() -> PathBuf {
 /// Runs a script that writes the id of a background child to `$FILE`, which is removed once the id was noted.
 fn with_grandchild(script: &str, time_limit: Duration) -> (Process, Result<Ended, StepError>) {
     let file = scratch_file();
-    let env = [("FILE".to_owned(), file.display().to_string())];
+    let env = [("FILE".to_owned(), file.as_os_str().to_owned())];
     let argv = argv(&["sh", "-c", script]);
     let mut grandchild = None;
     let outcome = Step { env: &env, time_limit, ..step(&argv) }.start().unwrap().finish(b"", &mut || {
@@ -96,7 +96,7 @@ fn the_time_limit_ends_grandchildren_too_even_those_that_ignore_a_polite_request
 #[test]
 fn a_grandchild_that_is_asked_to_end_may_tidy_up_after_its_leader_is_gone() {
     let file = scratch_file();
-    let env = [("FILE".to_owned(), file.display().to_string())];
+    let env = [("FILE".to_owned(), file.as_os_str().to_owned())];
     let tidy = "trap 'sleep 0.3; echo tidy >$FILE; exit' TERM; while :; do sleep 0.05; done";
     let argv = argv(&["sh", "-c", "sh -c \"$1\" & wait", "sh", tidy]);
     let outcome = run(&Step { env: &env, time_limit: Duration::from_millis(500), ..step(&argv) }, b"");
@@ -176,7 +176,7 @@ fn what_cannot_be_started_is_named_with_its_reason() {
 #[test]
 fn a_leading_dot_slash_is_the_base_folder_and_nothing_else_is_touched() {
     let argv = argv(&["./sh", "-c", "echo \"$@\" $MARK $PWD", "name", "./a", "../b", "c/./d", "./"]);
-    let env = [("MARK".to_owned(), "mark".to_owned())];
+    let env = [("MARK".to_owned(), "mark".into())];
     let step = Step { base: Some(Path::new("/bin")), cwd: Path::new("/tmp"), env: &env, ..step(&argv) };
     assert_eq!(run(&step, b"").unwrap().stdout, b"/bin/a ../b c/./d /bin/ mark /tmp\n");
     assert_eq!(step.resolve(0, "../x/y"), "/bin/../x/y");
