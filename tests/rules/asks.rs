@@ -2,8 +2,9 @@
 
 use roundgate::engine::review_gated::{ScopeState, state};
 use roundgate::model::act::packet;
+use roundgate::model::act::update::Update;
 use roundgate::model::issue::Outcome::{self, Failure, Success};
-use roundgate::model::issue::Policy;
+use roundgate::model::issue::{Policy, Priority};
 use roundgate::model::record::Opinion::{NeedsWork, Pass};
 use roundgate::model::record::{Answer, AskKind, ScopeEnd};
 use roundgate::model::refusal::Refusal;
@@ -31,6 +32,7 @@ fn exhausted_rounds_offer_four_choices() {
     assert_eq!(choices, ["open-extra-round", "stop-and-handoff", "accept", "abandon"]);
     assert_eq!((ask.kind, ask.round, stage.parent("t-3")), (AskKind::Rounds, Some(1), Some("t-2")));
     assert!(ask.evidence.iter().any(|line| line.contains("no tests")));
+    assert_eq!(stage.issue("t-3").body, ask.question);
     let tags = &stage.issue("t-3").tags;
     assert!(["kind:ask", "ctx:human", "actor:user"].iter().all(|tag| tags.has(tag)) && !tags.executable());
     assert_eq!(stage.waits_on(), "human t-3");
@@ -263,4 +265,14 @@ fn an_ask_of_a_scope_that_was_skipped_from_above_is_moot() {
     stage.cascade("p", "ann").unwrap();
     assert_eq!((stage.status("q"), stage.ended("s")), ("skipped", Some(ScopeEnd::Abandoned)));
     assert!(matches!(stage.judge("t-2", NeedsWork, "bob"), Err(Refusal::NotReady { .. })));
+}
+
+#[test]
+fn an_ask_is_as_urgent_as_what_it_is_about() {
+    let mut stage = Stage::with_bounds(Policy { max_review_rounds: Some(1), ..Policy::default() });
+    let urgent = Priority::try_from(1).unwrap();
+    stage.update("s", Update { priority: Some(urgent), ..Update::default() }).unwrap();
+    stage.close("t-1", Failure, "ann").unwrap();
+    assert_eq!(stage.tick(), "escalate");
+    assert_eq!(stage.issue("t-3").priority, urgent);
 }

@@ -206,8 +206,9 @@ fn a_store_that_goes_away_is_told_and_seen_again_when_it_is_back() {
     // Another store at the same place is another store.
     desk.run("ann", &["init"]);
     desk.run("ann", &["issues", "create", "A new beginning"]);
-    let screen = desk.tmux.wait_for("A new beginning");
-    assert!(!screen.contains("error:") && !screen.contains("attempt_1"), "{screen}");
+    desk.tmux.wait_until("the other store and nothing of the first", |screen| {
+        screen.contains("A new beginning") && !screen.contains("error:") && !screen.contains("attempt_1")
+    });
     desk.tmux.keys(&["q"]);
 }
 

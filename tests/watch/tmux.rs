@@ -104,8 +104,12 @@ impl Tmux {
         let started = Instant::now();
         loop {
             let screen = self.screen();
+            // The first look may have come in the middle of a drawing.
             if holds(&screen) {
-                return screen;
+                std::thread::sleep(BETWEEN);
+                if self.screen() == screen {
+                    return screen;
+                }
             }
             assert!(started.elapsed() < DEADLINE, "{what:?} never came:\n{screen}");
             std::thread::sleep(BETWEEN);
