@@ -133,7 +133,9 @@ fn refused(refusal: &Refusal) -> Option<String> {
         Refusal::AlreadyClosed { id, outcome: Outcome::Expanded } => format!(
             "roundgate issues close {id} --outcome skipped --cascade --reason TEXT gives up what goes on below it"
         ),
-        Refusal::AlreadyClosed { id, .. } => format!("roundgate issues open {id} reopens it"),
+        Refusal::AlreadyClosed { id, .. } => {
+            format!("roundgate issues open {id} reopens it, where nothing is decided by it")
+        }
         Refusal::ChildInTheWay { child, .. } => format!("close {child} first"),
         Refusal::SkipNeedsReason(_) => "say why with --reason TEXT".to_owned(),
         Refusal::AskIsAnswered(id) | Refusal::AskStaysAsk(id) => {

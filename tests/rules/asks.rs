@@ -1,5 +1,6 @@
 //! Asks (section 5): who is asked, what the answers do, and that nothing else settles an ask.
 
+use roundgate::engine::dependents;
 use roundgate::engine::review_gated::{ScopeState, state};
 use roundgate::model::act::packet;
 use roundgate::model::act::update::Update;
@@ -275,4 +276,17 @@ fn an_ask_is_as_urgent_as_what_it_is_about() {
     stage.close("t-1", Failure, "ann").unwrap();
     assert_eq!(stage.tick(), "escalate");
     assert_eq!(stage.issue("t-3").priority, urgent);
+}
+
+#[test]
+fn what_is_given_up_with_a_scope_is_no_question_of_the_engine_s() {
+    let mut stage = asked();
+    stage.goal("a", "root");
+    stage.close("a", Failure, "ann").unwrap();
+    assert_eq!(stage.tick(), "escalate");
+    stage.block("s", "t-4").unwrap();
+    let (graph, scope) = (stage.snapshot.graph(), stage.snapshot.graph().ix(&id("s")).unwrap());
+    let given_up: Vec<&str> =
+        dependents(&stage.snapshot, scope).into_iter().map(|ix| graph.id(ix).as_str()).collect();
+    assert_eq!(given_up, ["after"]);
 }
