@@ -78,7 +78,7 @@ fn a_nasty_title_is_shown_escaped_everywhere() {
 }
 
 #[test]
-fn a_table_says_how_many_rows_it_does_not_show() {
+fn a_table_that_is_cut_says_so_and_what_shows_the_rest() {
     let stage = Stage::new();
     for n in 1..=13 {
         stage.ok(&format!("issues create 'issue {n}'"));
