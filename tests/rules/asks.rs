@@ -290,3 +290,19 @@ fn what_is_given_up_with_a_scope_is_no_question_of_the_engine_s() {
         dependents(&stage.snapshot, scope).into_iter().map(|ix| graph.id(ix).as_str()).collect();
     assert_eq!(given_up, ["after"]);
 }
+
+#[test]
+fn an_ask_tells_the_notes_of_the_rounds_before_the_last() {
+    let mut stage = Stage::with_bounds(Policy { max_review_rounds: Some(2), ..Policy::default() });
+    for (attempt, review, next) in [("t-1", "t-2", "next_round"), ("t-3", "t-4", "escalate")] {
+        stage.close(attempt, Success, "ann").unwrap();
+        stage.judge(review, NeedsWork, "bob").unwrap();
+        assert_eq!(stage.tick(), next);
+    }
+    let evidence = &stage.ask("t-5").evidence;
+    let earlier: Vec<&String> = evidence.iter().filter(|line| line.starts_with("earlier: ")).collect();
+    assert!(
+        matches!(earlier[..], [one] if one.contains("round 1: ") && !one.contains("round 2: ")),
+        "{evidence:?}"
+    );
+}
