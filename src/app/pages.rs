@@ -51,6 +51,11 @@ impl Filter {
             && self.role.is_none_or(|role| Role::of(snapshot, ix) == Some(role))
     }
 
+    /// Whether much of what is read may not be taken.
+    fn narrows(&self) -> bool {
+        !self.tags.is_empty() || self.role.is_some()
+    }
+
     /// What it takes of pages that come one after the other; where they are of more than its root, of what
     /// lies there.
     fn paged<T>(
@@ -64,7 +69,8 @@ impl Filter {
         let wanted = self.limit.map_or(usize::MAX, |limit| limit.saturating_add(1));
         let mut after = self.after.as_deref().map(|text| resolve(snapshot, text)).transpose()?;
         let mut taken: Vec<Ix> = Vec::new();
-        let mut least = LEAST;
+        // Where nearly all is taken, no more is read than is wanted.
+        let mut least = if self.narrows() || below.is_some() { LEAST } else { 1 };
         loop {
             let limit = wanted.saturating_sub(taken.len()).max(least);
             least = least.saturating_mul(2);

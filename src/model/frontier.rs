@@ -310,9 +310,10 @@ impl<'s> Listed<'s> {
         let mut after = after.and_then(|id| self.snapshot.graph().ix(id)).map(|ix| self.place(ix));
         let mut found = self.here();
         found.retain(|(place, ix)| after.as_ref().is_none_or(|after| place > after) && want(*ix));
-        let mut stored = Vec::new();
+        let (mut stored, mut least) = (Vec::new(), FIRST_PAGE);
         while let Some(source) = self.snapshot.graph().source().filter(|_| stored.len() < limit) {
-            let size = limit.saturating_sub(stored.len()).clamp(PAGE, LONG_PAGE);
+            let size = limit.saturating_sub(stored.len()).clamp(least, LONG_PAGE);
+            least = PAGE;
             let page = self.page(source, after.as_ref(), size);
             self.snapshot.gather(&page.iter().map(|place| place.id.clone()).collect::<Vec<_>>());
             after = page.last().filter(|_| page.len() == size).cloned();

@@ -8,6 +8,7 @@ use roundgate::model::act::claim;
 use roundgate::model::act::create::NewIssue;
 use roundgate::model::act::pause as act;
 use roundgate::model::apply::{Author, apply_all};
+use roundgate::model::frontier::List;
 use roundgate::model::id::IssueId;
 use roundgate::model::issue::{Outcome, Pause};
 use roundgate::model::readiness::ready_issues;
@@ -179,4 +180,23 @@ fn a_page_of_a_list_or_a_search_reads_what_is_on_it_wherever_it_starts() {
     let near = |a: usize, b: usize| a.abs_diff(b) <= 2;
     let alike = |(a, b): (&(usize, usize), &(usize, usize))| near(a.0, b.0) && near(a.1, b.1);
     assert!(many.len() == few.len() && many.iter().zip(&few).all(alike), "{many:?} {few:?}");
+}
+
+#[test]
+fn the_first_of_a_long_list_costs_no_more_than_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path());
+    let root: IssueId = tree(&mut session, "Root", 200).parse().unwrap();
+    let unseen = unseen(&mut session);
+    let cost = |most: usize| {
+        let mut cost = 0;
+        let mut look = |snapshot: &Snapshot, _| {
+            let within = snapshot.graph().ix(&root);
+            assert_eq!(snapshot.listed(List::Ready, within).up_to(most).len(), most);
+            cost = read(snapshot, &unseen);
+        };
+        session.store.look(&mut look).unwrap();
+        cost
+    };
+    assert!(cost(1) <= 5 && cost(2) <= 5 && cost(10) <= 13, "{} {} {}", cost(1), cost(2), cost(10));
 }
