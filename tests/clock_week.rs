@@ -4,6 +4,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
+#[macro_use]
+mod store_double;
 #[path = "clock_week/failing.rs"]
 mod failing;
 #[path = "clock_week/reminded.rs"]

@@ -11,10 +11,10 @@ use roundgate::app::{Session, issues};
 use roundgate::model::act::create::NewIssue;
 use roundgate::model::change::Event;
 use roundgate::model::issue::Millis;
-use roundgate::model::record::{HeartbeatKind, Overlap, Post};
+use roundgate::model::record::{HeartbeatKind, Overlap};
 use roundgate::model::snapshot::Snapshot;
 use roundgate::store::memory::Memory;
-use roundgate::store::{EventQuery, Extent, PostQuery, Revision, Store, StoreError, Topic};
+use roundgate::store::{Extent, Revision, Store, StoreError};
 
 use crate::{HOUR, MINUTE, SECOND, session};
 
@@ -33,9 +33,7 @@ struct Moody {
 }
 
 impl Store for Moody {
-    fn snapshot(&self) -> Result<(Snapshot, Revision), StoreError> {
-        self.inner.snapshot()
-    }
+    passes_on!(snapshot);
 
     fn look(&self, read: &mut dyn FnMut(&Snapshot, Revision)) -> Result<(), StoreError> {
         if self.slow.replace(self.slow.get().saturating_sub(1)) == 1 {
@@ -55,17 +53,7 @@ impl Store for Moody {
         }
     }
 
-    fn events(&self, query: &EventQuery) -> Result<Vec<Event>, StoreError> {
-        self.inner.events(query)
-    }
-
-    fn posts(&self, query: &PostQuery) -> Result<Vec<Post>, StoreError> {
-        self.inner.posts(query)
-    }
-
-    fn topics(&self, prefix: &str) -> Result<Vec<Topic>, StoreError> {
-        self.inner.topics(prefix)
-    }
+    passes_on!(records);
 }
 
 /// Whoever ticks a root on which there is something to do with each of two ticks.

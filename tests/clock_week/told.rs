@@ -16,11 +16,11 @@ use roundgate::model::act::create::NewIssue;
 use roundgate::model::change::{Change, Event};
 use roundgate::model::id::Actor;
 use roundgate::model::issue::{Millis, Outcome, Policy};
-use roundgate::model::record::{HeartbeatId, NoticeEnd, Overlap, Post};
+use roundgate::model::record::{HeartbeatId, NoticeEnd, Overlap};
 use roundgate::model::snapshot::Snapshot;
 use roundgate::model::source::Outbox;
 use roundgate::store::memory::Memory;
-use roundgate::store::{EventQuery, Extent, PostQuery, Revision, Store, StoreError, Topic};
+use roundgate::store::{EventQuery, Extent, Revision, Store, StoreError};
 
 use crate::reminded::{Followed, Tick, Wish, follow};
 use crate::{DAY, HOUR, MINUTE, SECOND, rates, session};
@@ -70,13 +70,9 @@ impl Planted {
 }
 
 impl Store for Planted {
-    fn snapshot(&self) -> Result<(Snapshot, Revision), StoreError> {
-        self.inner.snapshot()
-    }
+    passes_on!(snapshot);
 
-    fn look(&self, read: &mut dyn FnMut(&Snapshot, Revision)) -> Result<(), StoreError> {
-        self.inner.look(read)
-    }
+    passes_on!(look);
 
     fn transact(
         &mut self,
@@ -109,17 +105,7 @@ impl Store for Planted {
         if full { Err(StoreError::Full) } else { Ok(revision) }
     }
 
-    fn events(&self, query: &EventQuery) -> Result<Vec<Event>, StoreError> {
-        self.inner.events(query)
-    }
-
-    fn posts(&self, query: &PostQuery) -> Result<Vec<Post>, StoreError> {
-        self.inner.posts(query)
-    }
-
-    fn topics(&self, prefix: &str) -> Result<Vec<Topic>, StoreError> {
-        self.inner.topics(prefix)
-    }
+    passes_on!(records);
 }
 
 struct Week {

@@ -11,10 +11,9 @@ use roundgate::app::run::{End, Progress, Supervisor, supervise};
 use roundgate::app::tick::tick;
 use roundgate::app::{AppError, Session, plan};
 use roundgate::model::change::Event;
-use roundgate::model::record::Post;
 use roundgate::model::snapshot::Snapshot;
 use roundgate::store::memory::Memory;
-use roundgate::store::{EventQuery, Extent, PostQuery, Revision, Store, StoreError, Topic};
+use roundgate::store::{Extent, Revision, Store, StoreError};
 
 use crate::{steps, world};
 
@@ -52,17 +51,7 @@ impl Store for Failing {
         if self.full.take() { Err(StoreError::Full) } else { self.inner.transact(extent, work) }
     }
 
-    fn events(&self, query: &EventQuery) -> Result<Vec<Event>, StoreError> {
-        self.inner.events(query)
-    }
-
-    fn posts(&self, query: &PostQuery) -> Result<Vec<Post>, StoreError> {
-        self.inner.posts(query)
-    }
-
-    fn topics(&self, prefix: &str) -> Result<Vec<Topic>, StoreError> {
-        self.inner.topics(prefix)
-    }
+    passes_on!(records);
 }
 
 /// What makes a store fail, and how often it was read.

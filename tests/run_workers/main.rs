@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[macro_use]
+#[path = "../store_double/mod.rs"]
+mod store_double;
 mod asks;
 mod bad_answers;
 mod by_command;
