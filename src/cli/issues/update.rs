@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::create::{PolicyArgs, body};
 use super::words::{RoleTag, StatusArg, acted};
@@ -52,38 +53,16 @@ pub struct UpdateArgs {
     role: Option<RoleTag>,
     #[command(flatten)]
     policy: PolicyArgs,
-    /// Take a wish of the issue away, so that what is above it decides; may be given more than once
-    #[arg(long, value_enum, value_name = "WISH")]
-    unset: Vec<WishArg>,
+    /// Take a wish of the issue away, so that what is above it decides (ask-timeout with its default); may be given more than once
+    #[arg(long, value_name = "WISH", value_parser = wish())]
+    unset: Vec<Wanted>,
 }
 
 /// What may be taken away, by the name of the flag that sets it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum WishArg {
-    MaxReviewRounds,
-    NoProgress,
-    StepRetries,
-    AllowSelfReview,
-    AskAssignee,
-    AskDue,
-    AskRemind,
-    /// With --ask-default
-    AskTimeout,
-}
-
-impl WishArg {
-    fn wanted(self) -> Wanted {
-        match self {
-            WishArg::MaxReviewRounds => Wanted::MaxReviewRounds,
-            WishArg::NoProgress => Wanted::NoProgress,
-            WishArg::StepRetries => Wanted::StepRetries,
-            WishArg::AllowSelfReview => Wanted::AllowSelfReview,
-            WishArg::AskAssignee => Wanted::AskAssignee,
-            WishArg::AskDue => Wanted::AskDue,
-            WishArg::AskRemind => Wanted::AskRemind,
-            WishArg::AskTimeout => Wanted::AskTimeout,
-        }
-    }
+fn wish() -> impl TypedValueParser<Value = Wanted> {
+    let named = |word: String| Wanted::NAMED.into_iter().find(|(name, _)| *name == word);
+    PossibleValuesParser::new(Wanted::NAMED.map(|(name, _)| name))
+        .try_map(move |word| named(word).map(|(_, wanted)| wanted).ok_or("there is no such wish"))
 }
 
 pub fn run(context: &Context, args: UpdateArgs) -> Result<u8, AppError> {
@@ -95,7 +74,7 @@ pub fn run(context: &Context, args: UpdateArgs) -> Result<u8, AppError> {
         add_tags: args.add_tag,
         remove_tags: args.remove_tag,
         policy: Some(args.policy.policy()?).filter(|policy| *policy != Policy::default()),
-        unset: args.unset.into_iter().map(WishArg::wanted).collect(),
+        unset: args.unset,
         ..Update::default()
     };
     if let Some(role) = args.role {

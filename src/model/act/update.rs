@@ -61,6 +61,18 @@ pub enum Wanted {
 }
 
 impl Wanted {
+    /// Each of them, with its name.
+    pub const NAMED: [(&str, Wanted); 8] = [
+        ("max-review-rounds", Wanted::MaxReviewRounds),
+        ("no-progress", Wanted::NoProgress),
+        ("step-retries", Wanted::StepRetries),
+        ("allow-self-review", Wanted::AllowSelfReview),
+        ("ask-assignee", Wanted::AskAssignee),
+        ("ask-due", Wanted::AskDue),
+        ("ask-remind", Wanted::AskRemind),
+        ("ask-timeout", Wanted::AskTimeout),
+    ];
+
     fn taken_from(self, policy: &mut Policy) {
         match self {
             Wanted::MaxReviewRounds => policy.max_review_rounds = None,
