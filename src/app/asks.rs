@@ -4,7 +4,7 @@ use super::due::Due;
 use super::session::resolve;
 use super::view::AskView;
 use super::{AppError, Changed, Session, Work};
-use crate::engine::{dependents, shortened};
+use crate::engine::{PREVIEW_CHARS, dependents, shortened};
 use crate::model::act::answer;
 use crate::model::act::assign::{self, Assignment};
 use crate::model::act::verdict::topic;
@@ -21,8 +21,6 @@ use crate::store::PostQuery;
 pub(super) const STEP_FAILED: &str = "STEP FAILED";
 /// How many posts of an issue are looked through for the last of them.
 const LATELY: usize = 20;
-/// How much of it is shown.
-const PREVIEW_CHARS: usize = 400;
 
 /// The asks that are open, or all of them, and have these tags, in the total order.
 ///

@@ -18,7 +18,7 @@ use crate::model::snapshot::Snapshot;
 use crate::model::tag::{ACTOR_USER, Kind, PROTOCOL, Tags};
 
 /// How much of a text an ask shows: a preview, not a transcript.
-const PREVIEW_CHARS: usize = 400;
+pub const PREVIEW_CHARS: usize = 400;
 
 /// The node and the record of an ask, with the parent it is put below.
 pub struct AskNode {

@@ -17,7 +17,7 @@ pub mod status;
 mod waiting;
 
 pub use answers::dependents;
-pub use asks::{choices, shortened};
+pub use asks::{PREVIEW_CHARS, choices, shortened};
 pub use compile::compile;
 pub use decide::{decide, is_final};
 pub use decision::{Actor, Cause, Decision, Transition, Waiting};

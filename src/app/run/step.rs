@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::packet::packet;
 use super::patience::{busy, patiently};
 use super::supervise::Progress;
+use crate::app::asks::STEP_FAILED;
 use crate::app::issues::topic_of;
 use crate::app::{AppError, Session};
 use crate::model::act::claim::{self, Role, Wish};
@@ -241,7 +242,7 @@ fn release(
         let actor = work.actor.clone();
         let primitives = claim::release(&work.snapshot, &plan.issue, &actor, Some(epoch), lost)?;
         work.apply(&primitives)?;
-        let what = if lost { "STEP FAILED" } else { "STEP STOPPED" };
+        let what = if lost { STEP_FAILED } else { "STEP STOPPED" };
         work.apply(&[post(&plan.issue, &format!("{what}: {why}"))])
     })?;
     Ok(())
