@@ -2,13 +2,16 @@
 
 use clap::Args;
 
-use crate::app::{AppError, explain as explaining, issues, validate as validating};
+use crate::app::{
+    AppError, explain as explaining, issues, resolve_root, session_resolve, validate as validating,
+};
 use crate::cli::context::Context;
 use crate::cli::log::print_events;
 use crate::cli::output::line;
 use crate::cli::pause::paused_line;
 use crate::cli::render::RowsArgs;
 use crate::cli::tick::waiting_code;
+use crate::model::snapshot::Snapshot;
 
 #[derive(Debug, Args)]
 pub struct ValidateArgs {
@@ -21,9 +24,16 @@ pub struct ValidateArgs {
 
 pub fn validate(context: &Context, args: ValidateArgs) -> Result<u8, AppError> {
     let mut session = context.session()?;
-    if args.exit_status && issues::get(&session, &args.id)?.parent.is_some() {
-        let wanted = "--exit-status is about a root, and this issue is below one";
-        return Err(AppError::Usage(wanted.to_owned()));
+    if args.exit_status {
+        let named = |snapshot: &Snapshot| -> Result<_, AppError> {
+            Ok((session_resolve(snapshot, &args.id)?, resolve_root(snapshot, &args.id)?))
+        };
+        let (id, root) = session.look(named)?;
+        if id != root {
+            return Err(AppError::Usage(format!(
+                "--exit-status is about a root, and {id} is below one: roundgate issues validate {root} --exit-status"
+            )));
+        }
     }
     let found = validating::validate(&session, &args.id)?;
     if context.json() {
