@@ -15,12 +15,12 @@ use roundgate::store::sqlite::{Options, Sqlite, Synchronous};
 use roundgate::store::{Extent, Revision, Store};
 use serde::{Deserialize, Serialize};
 
-use super::unit::{self, BODY, PLAYED_AT, Unit};
+use super::unit::{self, BODY, PLAYED_AT, Play, Unit};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Goes up when stores are made in another way; then the kept ones are made again.
-const EDITION: u32 = 1;
+const EDITION: u32 = 2;
 /// How many events are written in one transaction.
 const BATCH: usize = 200_000;
 /// How many open issues stand behind one block.
@@ -179,8 +179,11 @@ pub fn make(dir: &Path, spec: Spec) -> Result<()> {
     let options = Options { synchronous: Synchronous::Normal, ..Options::default() };
     let store = Sqlite::init_with(&unfinished, &options)?;
     let mut writer = Writer { store, waiting: Vec::new(), written: 0, given: 0 };
-    let facts = fill(&mut writer, spec)?;
+    let mut facts = fill(&mut writer, spec)?;
     drop(writer);
+    if spec.beside == Beside::Wide {
+        widen(&unfinished, &options, &mut facts)?;
+    }
     fs::write(unfinished.join("facts.json"), serde_json::to_string_pretty(&facts)?)?;
     fs::File::open(unfinished.join(DATABASE))?.sync_all()?;
     fs::rename(&unfinished, &folder)?;
@@ -200,7 +203,7 @@ fn fill(writer: &mut Writer, spec: Spec) -> Result<Facts> {
     let idle_ids = writer.unit(&idle)?;
     let moving_ids = writer.unit(&moving)?;
     match spec.beside {
-        Beside::Nothing => {}
+        Beside::Nothing | Beside::Wide => {}
         Beside::BelowABlock => {
             let blocker = writer.goal("What everything waits for", None)?;
             let container = writer.issue("Later", Tags::new().with(Kind::Root.tag()), None)?;
@@ -216,12 +219,6 @@ fn fill(writer: &mut Writer, spec: Spec) -> Result<Facts> {
                 writer.blocks(&blocker, &root)?;
             }
         }
-        Beside::Wide => {
-            let root: IssueId = moving_ids[0].parse()?;
-            for n in moving.issues()..WIDE {
-                writer.goal(&format!("Step {n} of the work that was judged"), Some(&root))?;
-            }
-        }
     }
     writer.flush()?;
     // The goals are behind the root and ten scopes of three issues; one in ten waits for another.
@@ -234,6 +231,20 @@ fn fill(writer: &mut Writer, spec: Spec) -> Result<Facts> {
         moving_root: moving_ids[0].clone(),
         goals: goals.map(|(_, id)| id.clone()).collect(),
     })
+}
+
+/// Opens scopes in the root in which ticks apply transitions, until [`WIDE`] issues live in it.
+fn widen(folder: &Path, options: &Options, facts: &mut Facts) -> Result<()> {
+    let mut play = Play::at(Box::new(Sqlite::open_with(folder, options)?))?;
+    // A scope, its attempt and its review.
+    for n in 0..(WIDE - unit::moving()?.issues()) / 3 {
+        play.scope(&format!("Component {n} of those that go on"), &facts.moving_root)?;
+    }
+    play.session.store.look(&mut |snapshot, revision| {
+        facts.issues = snapshot.counts().0;
+        facts.events = revision;
+    })?;
+    Ok(())
 }
 
 /// Writes events in large batches.

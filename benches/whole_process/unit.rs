@@ -13,7 +13,7 @@ use roundgate::model::issue::{Millis, Outcome, Policy, Work};
 use roundgate::model::record::Opinion;
 use roundgate::model::tag::{FLOW_REVIEW_GATED, Kind, PROTOCOL, Tag, Tags};
 use roundgate::store::memory::Memory;
-use roundgate::store::{EventQuery, Revision};
+use roundgate::store::{EventQuery, Revision, Store};
 
 /// When the work of every store was done: 2026-01-01.
 pub const PLAYED_AT: Millis = 1_767_225_600_000;
@@ -58,14 +58,20 @@ impl Unit {
 }
 
 /// One piece of work being played.
-struct Play {
-    session: Session,
+pub struct Play {
+    /// The store, and who acts.
+    pub session: Session,
 }
 
 impl Play {
     fn new() -> Result<Self> {
+        Play::at(Box::new(Memory::new()))
+    }
+
+    /// In a store that may have something already.
+    pub fn at(store: Box<dyn Store>) -> Result<Self> {
         let session = Session {
-            store: Box::new(Memory::new()),
+            store,
             clock: Clock::Frozen(PLAYED_AT),
             ids: Ids::new(Some(3)),
             actor: "ann".parse()?,
@@ -100,7 +106,7 @@ impl Play {
     }
 
     /// A scope with its first round open.
-    fn scope(&mut self, title: &str, root: &str) -> Result<String> {
+    pub fn scope(&mut self, title: &str, root: &str) -> Result<String> {
         let mut tags = Tags::new().with(Kind::Goal.tag());
         tags.insert(Tag::known(FLOW_REVIEW_GATED));
         let scope = self.create(title, tags, Some(root))?;

@@ -84,7 +84,8 @@ fn seen(snapshot: &Snapshot, root: Option<&IssueId>) -> Vec<DocView> {
         let status = documents.head.iter().filter(|head| head.shown);
         let status = status.map(|head| status_doc(head, &documents.parts));
         let prompts = documents.prompts.iter().filter(|prompt| prompt.shown).map(prompt_doc);
-        status.chain(prompts).map(|doc| DocView { root: root.to_string(), doc })
+        let docs = status.chain(prompts).map(|doc| DocView { root: root.to_string(), doc });
+        docs.collect::<Vec<_>>()
     });
     each.collect()
 }

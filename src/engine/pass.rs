@@ -13,6 +13,7 @@ use crate::model::quote::disturbs;
 use crate::model::readiness::ready;
 use crate::model::record::{Answer, Ask, AskKind, RoundEnd};
 use crate::model::snapshot::Snapshot;
+use crate::model::source::Take;
 
 /// So many are counted, and no more.
 const MANY: usize = 100;
@@ -248,12 +249,12 @@ impl Pass<'_> {
         if self.snapshot.root_finished(root) {
             return "Nothing is left open.".to_owned();
         }
-        let documents = self.snapshot.documents(root);
+        let most = Take::First(MANY + 1);
         let ready = self.snapshot.listed(List::Ready, Some(self.root)).up_to(MANY + 1).len();
         let parts = [
-            (documents.parts.len(), "in review rounds", "in review rounds"),
+            (self.snapshot.parts_of(root, most).len(), "in review rounds", "in review rounds"),
             (ready, "task ready", "tasks ready"),
-            (documents.prompts.len(), "question open", "questions open"),
+            (self.snapshot.prompts_of(root, most).len(), "question open", "questions open"),
         ];
         let some = parts.into_iter().filter(|(count, ..)| *count > 0);
         let said: Vec<String> = some.map(|(count, one, many)| counted(count, one, many)).collect();

@@ -170,24 +170,6 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// Those of a root that has none.
-    pub const NONE: &'static Documents = &Documents { head: None, parts: Vec::new(), prompts: Vec::new() };
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self == Documents::NONE
-    }
-
-    /// What is said of a scope.
-    pub fn part(&self, scope: &IssueId) -> Option<&Part> {
-        self.parts.iter().find(|part| part.scope == *scope)
-    }
-
-    /// What is shown of an ask.
-    pub fn prompt(&self, ask: &IssueId) -> Option<&Prompt> {
-        self.prompts.iter().find(|prompt| prompt.ask == *ask)
-    }
-
     /// Whether a document of this name is to be seen.
     pub fn shows(&self, ui_id: &str) -> bool {
         let head = self.head.as_ref().is_some_and(|head| head.ui_id == ui_id && head.shown);

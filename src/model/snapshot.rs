@@ -14,7 +14,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::change::{Change, Field};
-use super::document::Documents;
 use super::duty::Duty;
 use super::frontier::{List, Listed};
 use super::graph::{Edge, Graph, Ix};
@@ -23,6 +22,7 @@ use super::issue::{Issue, Millis};
 use super::record::{Annotation, Ask, Heartbeat, HeartbeatId, Notice, NoticeId, PlanRecord, Round, Scope};
 use super::relation::Relation;
 use super::source::Source;
+use documents::Described;
 use kept::Kept;
 
 pub use restore::{Parts, RestoreError};
@@ -41,8 +41,7 @@ pub struct Snapshot {
     plans: Kept<PlanRecord>,
     heartbeats: Kept<Vec<Heartbeat>>,
     heartbeat_at: Kept<IssueId, HeartbeatId>,
-    documents: Kept<Documents>,
-    described_in: Kept<IssueId>,
+    described: Described,
     notices: Kept<Option<Notice>, NoticeId>,
     finished_roots: Kept<bool>,
     reserved: Kept<()>,
@@ -67,7 +66,7 @@ impl PartialEq for Snapshot {
             && self.asks().eq(other.asks())
             && self.plans().eq(other.plans())
             && self.heartbeats().eq(other.heartbeats())
-            && self.all_documents().eq(other.all_documents())
+            && self.same_documents(other)
             && self.notices().eq(other.notices())
             && self.finished_roots().eq(other.finished_roots())
             && self.reserved().eq(other.reserved())

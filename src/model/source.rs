@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::document::Documents;
+use super::document::{Head, Part as DocumentPart, Prompt};
 use super::frontier::{List, Lists};
 use super::graph::{Edge, EdgeKind};
 use super::id::IssueId;
@@ -74,6 +74,37 @@ pub struct Part<'a> {
     pub limit: usize,
 }
 
+/// How much of something that has an order is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Take {
+    /// The first so many.
+    First(usize),
+    /// The last so many.
+    Last(usize),
+}
+
+impl Take {
+    /// All of it.
+    pub const ALL: Take = Take::First(usize::MAX);
+
+    /// So many more.
+    pub fn and(self, more: usize) -> Take {
+        match self {
+            Take::First(most) => Take::First(most.saturating_add(more)),
+            Take::Last(most) => Take::Last(most.saturating_add(more)),
+        }
+    }
+
+    /// What is wanted of all there is, in the same order.
+    pub fn of<T>(self, mut all: Vec<T>) -> Vec<T> {
+        match self {
+            Take::First(most) => all.truncate(most),
+            Take::Last(most) => drop(all.drain(..all.len().saturating_sub(most))),
+        }
+        all
+    }
+}
+
 /// An order of the outbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outbox {
@@ -134,10 +165,18 @@ pub trait Source: Debug {
     fn heartbeats(&self, issue: &IssueId) -> Vec<Heartbeat>;
     /// The issue that a heartbeat was made for.
     fn heartbeat_at(&self, id: &HeartbeatId) -> Option<IssueId>;
-    /// The documents of a root, if it has some.
-    fn documents(&self, root: &IssueId) -> Option<Documents>;
-    /// The root whose documents speak of a scope or an ask.
-    fn described_in(&self, id: &IssueId) -> Option<IssueId>;
+    /// The head of a root's status document.
+    fn head(&self, root: &IssueId) -> Option<Head>;
+    /// What is said of a scope.
+    fn part(&self, scope: &IssueId) -> Option<DocumentPart>;
+    /// What is shown of an ask.
+    fn prompt(&self, ask: &IssueId) -> Option<Prompt>;
+    /// Some of the parts of a root's status document, by place.
+    fn parts_of(&self, root: &IssueId, take: Take) -> Vec<DocumentPart>;
+    /// Some of the prompts of a root, by name.
+    fn prompts_of(&self, root: &IssueId, take: Take) -> Vec<Prompt>;
+    /// The prompt of a root with a name.
+    fn prompt_named(&self, root: &IssueId, ui_id: &str) -> Option<Prompt>;
     /// The roots that have documents.
     fn described_roots(&self) -> Vec<IssueId>;
     /// The scopes over whose state other trees decide.

@@ -78,20 +78,15 @@ impl Touched {
         let mut found = Touched::default();
         found.roots.insert(root.clone());
         let documents = snapshot.documents(root);
-        found.scopes.extend(documents.parts.iter().map(|part| part.scope.clone()));
-        found.asks.extend(documents.prompts.iter().map(|prompt| prompt.ask.clone()));
+        found.scopes.extend(documents.parts.into_iter().map(|part| part.scope));
+        found.asks.extend(documents.prompts.into_iter().map(|prompt| prompt.ask));
         if let Some(top) = snapshot.graph().ix(root) {
-            found.live_below(snapshot, top);
+            let on = |list: List| snapshot.listed(list, Some(top)).all().into_iter();
+            let id = |ix| snapshot.graph().id(ix).clone();
+            found.scopes.extend(on(List::OpenScope).map(id));
+            found.asks.extend(on(List::Asking).map(id));
         }
         found
-    }
-
-    /// The scopes and asks at or below a node that go on.
-    fn live_below(&mut self, snapshot: &Snapshot, top: Ix) {
-        let graph = snapshot.graph();
-        let on = |list: List| snapshot.listed(list, Some(top)).all().into_iter();
-        self.scopes.extend(on(List::OpenScope).map(|ix| graph.id(ix).clone()));
-        self.asks.extend(on(List::Asking).map(|ix| graph.id(ix).clone()));
     }
 }
 
@@ -133,13 +128,13 @@ impl Search<'_> {
                     .for_each(|id| self.touch(id));
                 // The documents of what was a root itself go with it.
                 self.found.roots.insert(id.clone());
-                self.below(id, before.as_ref());
+                self.below(id);
             }
             Change::EdgeAdded { edge } | Change::EdgeRemoved { edge } => {
                 self.touch(&edge.from);
                 self.touch(&edge.to);
                 if edge.kind == EdgeKind::Supersedes {
-                    self.below(&edge.to, None);
+                    self.below(&edge.to);
                 }
             }
             Change::ScopeSet { after, .. } => self.touch(&after.id),
@@ -159,7 +154,7 @@ impl Search<'_> {
     fn fields(&mut self, id: &IssueId, before: &[Field], after: &[Field]) {
         let pairs = || before.iter().zip(after);
         if pairs().any(|(before, after)| ends_what_is_below(before) != ends_what_is_below(after)) {
-            self.below(id, None);
+            self.below(id);
         }
         if self.snapshot.graph().ix(id).is_some_and(|ix| self.tops.contains(&ix)) {
             self.found.roots.insert(id.clone());
@@ -200,20 +195,17 @@ impl Search<'_> {
     }
 
     /// What lies below may live or have ended from now on, or have come from another tree.
-    fn below(&mut self, id: &IssueId, before: Option<&IssueId>) {
+    fn below(&mut self, id: &IssueId) {
         let graph = self.snapshot.graph();
         let top = graph.ix(id).filter(|&ix| graph.standing(ix).children > 0);
         let Some(top) = top.filter(|_| self.rules.contains(&Rule::Below)) else { return };
-        self.found.live_below(self.snapshot, top);
-        let root_before = before.and_then(|id| graph.ix(id)).map(|ix| graph.root(ix));
-        let described: BTreeSet<Ix> =
-            [Some(top), Some(graph.root(top)), root_before].into_iter().flatten().collect();
-        for documents in described.into_iter().map(|ix| self.snapshot.documents(graph.id(ix))) {
-            let lies_below = |id: &IssueId| graph.ix(id).is_some_and(|ix| graph.at_or_below(ix, top));
-            let parts = documents.parts.iter().map(|part| &part.scope);
-            self.found.scopes.extend(parts.filter(|scope| lies_below(scope)).cloned());
-            let prompts = documents.prompts.iter().map(|prompt| &prompt.ask);
-            self.found.asks.extend(prompts.filter(|ask| lies_below(ask)).cloned());
+        for id in graph.touched_below(top).into_iter().map(|ix| graph.id(ix)) {
+            if self.snapshot.scope(id).is_some() {
+                self.found.scopes.insert(id.clone());
+            }
+            if self.snapshot.ask(id).is_some() {
+                self.found.asks.insert(id.clone());
+            }
         }
     }
 

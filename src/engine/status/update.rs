@@ -14,6 +14,7 @@ use crate::model::issue::{Millis, Outcome};
 use crate::model::primitive::Primitive;
 use crate::model::record::AskKind;
 use crate::model::snapshot::Snapshot;
+use crate::model::source::Take;
 
 /// What brings the documents up to date after these changes, which led to this snapshot, and with which
 /// the `shifted` nodes came to be resolved or let go, or ceased to be. Prompts go before status documents
@@ -147,7 +148,7 @@ impl Root {
     fn updates(self, snapshot: &Snapshot, root: &IssueId, now: Millis) -> (Vec<Primitive>, Vec<Primitive>) {
         let mut removed: Vec<Primitive> =
             self.settled.iter().map(|prompt| removal(root, &prompt.ui_id)).collect();
-        let head = snapshot.documents(root).head.as_ref();
+        let head = snapshot.head(root);
         let name = status_name(snapshot, root);
         let renamed = head.is_some_and(|head| head.ui_id != name);
         let mut set = Vec::new();
@@ -180,50 +181,59 @@ impl Root {
     /// A status document comes with the first open scope, and stays until the root is final or has failed,
     /// or what is left of it is in a human's hands.
     fn wanted(&self, snapshot: &Snapshot, root: &IssueId) -> bool {
-        let documents = snapshot.documents(root);
-        let gone = |scope: &IssueId| self.gone.iter().any(|part| part.scope == *scope);
-        if !self.said.is_empty() || documents.parts.iter().any(|part| !gone(&part.scope)) {
+        if !self.said.is_empty() || self.a_part_stays(snapshot, root) {
             return true;
         }
         let graph = snapshot.graph();
         let Some(top) = graph.ix(root).filter(|&ix| graph.parent(ix).is_none()) else { return false };
         let failed = graph.issue(top).state.outcome().is_some_and(Outcome::unsuccessful);
         let over = failed || snapshot.root_finished(root);
-        documents.head.is_some() && !over && !self.handed_off(snapshot, root)
+        snapshot.head(root).is_some() && !over && !self.handed_off(snapshot, root)
+    }
+
+    /// Whether the document goes on to speak of a scope. As many parts are looked at as go, and one more.
+    fn a_part_stays(&self, snapshot: &Snapshot, root: &IssueId) -> bool {
+        let some = snapshot.parts_of(root, Take::First(self.gone.len().saturating_add(1)));
+        some.into_iter().any(|part| self.stays(part))
+    }
+
+    /// The place of the last part that stays.
+    fn last_place(&self, snapshot: &Snapshot, root: &IssueId) -> Option<u32> {
+        let some = snapshot.parts_of(root, Take::Last(self.gone.len().saturating_add(1)));
+        some.into_iter().rfind(|part| self.stays(part)).map(|part| part.place)
+    }
+
+    fn stays(&self, part: &Part) -> bool {
+        !self.gone.iter().any(|gone| gone.scope == part.scope)
     }
 
     fn handed_off(&self, snapshot: &Snapshot, root: &IssueId) -> bool {
         let settled = |ask: &IssueId| self.settled.iter().any(|prompt| prompt.ask == *ask);
-        let stay = snapshot.documents(root).prompts.iter().map(|prompt| &prompt.ask);
+        let stay = snapshot.prompts_of(root, Take::ALL).into_iter().map(|prompt| &prompt.ask);
         let asks = stay.filter(|ask| !settled(ask)).chain(self.asked.iter().map(|(ask, ..)| ask));
         let mut kinds = asks.filter_map(|ask| snapshot.ask(ask)).map(|ask| ask.kind);
         kinds.any(|kind| kind == AskKind::Handoff)
     }
 
     fn parts(&self, snapshot: &Snapshot, root: &IssueId, renamed: bool) -> Vec<PartEdit> {
-        let there = &snapshot.documents(root).parts;
-        let stays = |part: &&Part| !self.gone.iter().any(|gone| gone.scope == part.scope);
-        let mut place = there.iter().filter(stays).map(|part| part.place).max().unwrap_or(0);
-        let mut first = there.iter().filter(stays).all(|part| part.name != "policy");
         let boxed = |part: &Part| Some(Box::new(part.clone()));
         let mut edits: Vec<PartEdit> =
             self.gone.iter().map(|part| PartEdit { before: boxed(part), after: None }).collect();
         if renamed {
             let unsaid = |part: &&Part| !self.said.iter().any(|said| said.scope == part.scope);
-            let kept = there.iter().filter(stays).filter(unsaid);
+            let there = snapshot.parts_of(root, Take::ALL).into_iter();
+            let kept = there.filter(|part| self.stays(part)).filter(unsaid);
             edits.extend(kept.map(|part| PartEdit { before: None, after: boxed(part) }));
         }
+        let mut last = self.last_place(snapshot, root);
         for Said { scope, before, abroad, text } in &self.said {
             let (scope, abroad, text) = (scope.clone(), *abroad, text.clone());
             let after = match before {
                 Some(before) => Part { abroad, text, ..before.clone() },
                 None => {
-                    place += 1;
-                    let name = if std::mem::take(&mut first) {
-                        "policy".to_owned()
-                    } else {
-                        format!("policy:{scope}")
-                    };
+                    let name = last.map_or_else(|| "policy".to_owned(), |_| format!("policy:{scope}"));
+                    let place = last.map_or(1, |last| last.saturating_add(1));
+                    last = Some(place);
                     Part { scope, root: root.clone(), place, name, abroad, text }
                 }
             };
@@ -233,9 +243,8 @@ impl Root {
     }
 
     fn prompts(&self, snapshot: &Snapshot, root: &IssueId, now: Millis) -> Vec<Primitive> {
-        let there = &snapshot.documents(root).prompts;
-        let stays = |prompt: &&Prompt| !self.settled.iter().any(|gone| gone.ask == prompt.ask);
-        let mut first = there.iter().filter(stays).all(|prompt| prompt.ui_id != ESCALATION);
+        let named = self.asked.first().and_then(|_| snapshot.prompt_named(root, ESCALATION));
+        let mut first = named.is_none_or(|named| self.settled.iter().any(|gone| gone.ask == named.ask));
         let mut set = Vec::new();
         for (ask, before, text) in &self.asked {
             let ui_id = match before {

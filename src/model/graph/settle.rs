@@ -169,6 +169,16 @@ impl Graph {
         self.touched.borrow().clone()
     }
 
+    /// Those of them that lie at or below one; everything there, where no store is to be told.
+    pub fn touched_below(&self, top: Ix) -> Vec<Ix> {
+        if !self.tracked {
+            return self.subtree(top);
+        }
+        let mut touched: Vec<Ix> = self.touched().into_iter().collect();
+        touched.retain(|&ix| self.at_or_below(ix, top));
+        touched
+    }
+
     /// Whether the derived values of a node may differ from those of the store.
     pub fn is_touched(&self, ix: Ix) -> bool {
         self.touch_stirred();

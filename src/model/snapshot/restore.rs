@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, HashSet};
 use thiserror::Error;
 
 use super::Snapshot;
+use super::documents::Described;
 use super::kept::Kept;
-use crate::model::document::{Documents, Head, Part, Prompt};
+use crate::model::document::{Head, Part, Prompt};
 use crate::model::graph::{Edge, Ix};
 use crate::model::id::IssueId;
 use crate::model::issue::Issue;
@@ -106,7 +107,7 @@ impl Snapshot {
         heartbeats.values_mut().for_each(|here| here.sort_by(|a, b| a.id.cmp(&b.id)));
         made.heartbeats = Kept::of(heartbeats);
         made.heartbeat_at = Kept::of(heartbeat_at);
-        made.set_documents(parts.heads, parts.parts, parts.prompts);
+        made.described = Described::of(parts.heads, parts.parts, parts.prompts);
         made.notices = Kept::of(parts.notices.into_iter().map(|n| (n.id.clone(), Some(n))).collect());
         made.scopes = Kept::of(parts.scopes.into_iter().map(|scope| (scope.id.clone(), scope)).collect());
         made.asks = Kept::of(parts.asks.into_iter().map(|ask| (ask.id.clone(), ask)).collect());
@@ -115,29 +116,6 @@ impl Snapshot {
         made.reserved = Kept::of(parts.reserved.into_iter().map(|id| (id, ())).collect());
         made.annotations = parts.annotations;
         Ok(made)
-    }
-
-    fn set_documents(&mut self, heads: Vec<Head>, parts: Vec<Part>, prompts: Vec<Prompt>) {
-        let mut documents: BTreeMap<IssueId, Documents> = BTreeMap::new();
-        let mut described_in = BTreeMap::new();
-        for head in heads {
-            let root = head.root.clone();
-            documents.entry(root).or_default().head = Some(head);
-        }
-        for part in parts {
-            described_in.insert(part.scope.clone(), part.root.clone());
-            documents.entry(part.root.clone()).or_default().parts.push(part);
-        }
-        for prompt in prompts {
-            described_in.insert(prompt.ask.clone(), prompt.root.clone());
-            documents.entry(prompt.root.clone()).or_default().prompts.push(prompt);
-        }
-        for each in documents.values_mut() {
-            each.parts.sort_by_key(|part| part.place);
-            each.prompts.sort_by(|a, b| a.ui_id.cmp(&b.ui_id));
-        }
-        self.documents = Kept::of(documents);
-        self.described_in = Kept::of(described_in);
     }
 
     fn known(&self, id: &IssueId) -> Result<Ix, RestoreError> {

@@ -103,6 +103,45 @@ pub(super) static HEARTBEATS: LazyLock<String> =
 /// One heartbeat.
 pub(super) static HEARTBEAT: LazyLock<String> = LazyLock::new(|| row::HEARTBEATS.select("WHERE id = ?1"));
 
+/// The head of a root's status document.
+pub(super) static HEAD: LazyLock<String> = LazyLock::new(|| row::HEADS.select("WHERE root = ?1"));
+
+/// What is said of a scope.
+pub(super) static PART: LazyLock<String> = LazyLock::new(|| row::PARTS.select("WHERE scope = ?1"));
+
+/// What is shown of an ask.
+pub(super) static PROMPT: LazyLock<String> = LazyLock::new(|| row::PROMPTS.select("WHERE ask = ?1"));
+
+/// The prompt of a root with a name.
+pub(super) static PROMPT_NAMED: LazyLock<String> =
+    LazyLock::new(|| row::PROMPTS.select("WHERE root = ?1 AND ui_id = ?2"));
+
+/// From which end an order is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Forwards,
+    Backwards,
+}
+
+impl Way {
+    fn word(self) -> &'static str {
+        match self {
+            Way::Forwards => "ASC",
+            Way::Backwards => "DESC",
+        }
+    }
+}
+
+/// Parts of a root's status document.
+pub(super) fn parts(way: Way) -> String {
+    row::PARTS.select(&format!("WHERE root = ?1 ORDER BY place {} LIMIT ?2", way.word()))
+}
+
+/// Prompts of a root.
+pub(super) fn prompts(way: Way) -> String {
+    row::PROMPTS.select(&format!("WHERE root = ?1 ORDER BY ui_id {} LIMIT ?2", way.word()))
+}
+
 /// Whether an id is kept from being given.
 pub(super) const RESERVED: &str = "SELECT id FROM reserved_ids WHERE id = ?1";
 

@@ -179,7 +179,7 @@ pub(super) fn difference(tables: &Snapshot, events: &Snapshot) -> Option<String>
         ("finished roots", tables.finished_roots().eq(events.finished_roots())),
         ("reserved ids", tables.reserved().eq(events.reserved())),
         ("annotations", tables.annotations() == events.annotations()),
-        ("documents", tables.all_documents().eq(events.all_documents())),
+        ("documents", tables.same_documents(events)),
     ];
     if let Some((name, _)) = lists.iter().find(|(_, same)| !same) {
         return Some(format!("the {name} are not as the events left them"));

@@ -10,9 +10,8 @@ mod standing;
 use super::table::Table;
 
 pub(super) use document::{
-    DECIDED_ABROAD, DESCRIBED_IN, DESCRIBED_ROOTS, HEADS, PARTS, PROMPTS, head_from, head_row, hidden_head,
-    hidden_prompt, part_from, part_row, prompt_from, prompt_row, removed_head, removed_part, removed_parts,
-    removed_prompt,
+    DECIDED_ABROAD, DESCRIBED_ROOTS, HEADS, PARTS, PROMPTS, head_from, head_row, hidden_head, hidden_prompt,
+    part_from, part_row, prompt_from, prompt_row, removed_head, removed_part, removed_parts, removed_prompt,
 };
 pub(super) use issue::{
     EDGES, ISSUES, changed_issue, edge_from, edge_key, edge_row, ends_from, issue_from, issue_row,

@@ -7,16 +7,16 @@ use std::rc::Rc;
 use rusqlite::{Connection, Params, Row, params, params_from_iter};
 
 use super::fault::Stopped;
-use super::table::Table;
+use super::question::Way;
 use super::{load, question, row, search};
-use crate::model::document::Documents;
+use crate::model::document::{Head, Part as DocumentPart, Prompt};
 use crate::model::frontier::List;
 use crate::model::graph::{Edge, EdgeKind};
 use crate::model::id::IssueId;
 use crate::model::issue::Issue;
 use crate::model::record::{Ask, Heartbeat, HeartbeatId, Notice, NoticeId, PlanRecord, Round, Scope};
 use crate::model::search::{Page, Query};
-use crate::model::source::{End, Outbox, Part, Place, Source, Stored};
+use crate::model::source::{End, Outbox, Part, Place, Source, Stored, Take};
 use crate::store::StoreError;
 
 /// A source over a connection that is in a transaction.
@@ -72,6 +72,25 @@ impl Rows {
         read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
     ) -> Option<T> {
         self.some(sql, (id.as_str(),), read).pop()
+    }
+
+    /// The first or the last rows of a root, in their order.
+    fn some_of<T>(
+        &self,
+        root: &IssueId,
+        take: Take,
+        question: impl FnOnce(Way) -> String,
+        read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Vec<T> {
+        let (way, most) = match take {
+            Take::First(most) => (Way::Forwards, most),
+            Take::Last(most) => (Way::Backwards, most),
+        };
+        let mut found = self.some(&question(way), (root.as_str(), limit(most)), read);
+        if way == Way::Backwards {
+            found.reverse();
+        }
+        found
     }
 }
 
@@ -225,19 +244,28 @@ impl Source for Rows {
             .map(|heartbeat| heartbeat.root)
     }
 
-    fn documents(&self, root: &IssueId) -> Option<Documents> {
-        let of = |table: &Table, order: &str| table.select(&format!("WHERE root = ?1 ORDER BY {order}"));
-        let root = (root.as_str(),);
-        let found = Documents {
-            head: self.some(&of(&row::HEADS, "root"), root, row::head_from).pop(),
-            parts: self.some(&of(&row::PARTS, "place"), root, row::part_from),
-            prompts: self.some(&of(&row::PROMPTS, "ui_id"), root, row::prompt_from),
-        };
-        Some(found).filter(|found| !found.is_empty())
+    fn head(&self, root: &IssueId) -> Option<Head> {
+        self.one(&question::HEAD, root, row::head_from)
     }
 
-    fn described_in(&self, id: &IssueId) -> Option<IssueId> {
-        self.some(row::DESCRIBED_IN, (id.as_str(),), |r| row::id_from(r, &row::HEADS)).pop()
+    fn part(&self, scope: &IssueId) -> Option<DocumentPart> {
+        self.one(&question::PART, scope, row::part_from)
+    }
+
+    fn prompt(&self, ask: &IssueId) -> Option<Prompt> {
+        self.one(&question::PROMPT, ask, row::prompt_from)
+    }
+
+    fn parts_of(&self, root: &IssueId, take: Take) -> Vec<DocumentPart> {
+        self.some_of(root, take, question::parts, row::part_from)
+    }
+
+    fn prompts_of(&self, root: &IssueId, take: Take) -> Vec<Prompt> {
+        self.some_of(root, take, question::prompts, row::prompt_from)
+    }
+
+    fn prompt_named(&self, root: &IssueId, ui_id: &str) -> Option<Prompt> {
+        self.some(&question::PROMPT_NAMED, (root.as_str(), ui_id), row::prompt_from).pop()
     }
 
     fn described_roots(&self) -> Vec<IssueId> {

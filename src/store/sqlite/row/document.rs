@@ -27,10 +27,6 @@ pub(in super::super) static PROMPTS: Table = Table {
     columns: &["ask", "root", "ui_id", "version", "updated_at", "shown", "text"],
 };
 
-/// The root whose documents speak of a scope or an ask.
-pub(in super::super) const DESCRIBED_IN: &str = "SELECT root FROM document_parts WHERE scope = ?1
-     UNION ALL SELECT root FROM document_prompts WHERE ask = ?1";
-
 /// The roots that have documents.
 pub(in super::super) const DESCRIBED_ROOTS: &str =
     "SELECT root FROM document_heads UNION SELECT root FROM document_prompts";
