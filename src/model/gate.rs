@@ -120,12 +120,6 @@ pub fn not_in_a_round(snapshot: &Snapshot, id: &IssueId, what: &'static str) -> 
     }
 }
 
-/// What an issue blocks, as ids.
-pub fn blocked_by(snapshot: &Snapshot, ix: Ix) -> Vec<IssueId> {
-    let graph = snapshot.graph();
-    graph.blocks(ix).iter().map(|&x| graph.id(x).clone()).collect()
-}
-
 /// The unresolved blockers of an issue, as ids.
 pub fn open_blockers(snapshot: &Snapshot, ix: Ix) -> Vec<IssueId> {
     let (graph, relation) = (snapshot.graph(), snapshot.relation());
