@@ -306,3 +306,20 @@ fn an_ask_tells_the_notes_of_the_rounds_before_the_last() {
         "{evidence:?}"
     );
 }
+
+#[test]
+fn a_round_that_failed_without_a_word_is_not_among_the_earlier_notes() {
+    let mut stage = Stage::with_bounds(Policy { max_review_rounds: Some(3), ..Policy::default() });
+    for (attempt, review, notes) in [("t-1", "t-2", ""), ("t-3", "t-4", "no tests"), ("t-5", "t-6", "")] {
+        stage.close(attempt, Success, "ann").unwrap();
+        stage.judge_for(review, NeedsWork, "bob", notes).unwrap();
+        stage.tick();
+    }
+    let evidence: Vec<&str> = stage.ask("t-7").evidence.iter().map(String::as_str).collect();
+    let expected = [
+        "round 3 of 3 failed: its review said needs_work",
+        "earlier: round 2: no tests",
+        "everything: roundgate rounds show s",
+    ];
+    assert_eq!(evidence, expected);
+}

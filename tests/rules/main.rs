@@ -13,5 +13,6 @@ mod loopholes;
 mod pauses;
 mod properties;
 mod relation;
+mod rounds;
 mod stage;
 mod verdicts;

@@ -1,14 +1,16 @@
 //! Section 3's definitions: resolved, let go, blocked, finished, ready, final, root.
 
+use roundgate::model::act;
 use roundgate::model::act::update::Update;
 use roundgate::model::apply::ApplyError;
+use roundgate::model::id::IssueId;
 use roundgate::model::issue::Outcome::{self, Expanded, Failure, NeedsWork, Skipped, Success};
-use roundgate::model::issue::Policy;
-use roundgate::model::readiness::ready_issues;
+use roundgate::model::issue::{Pause, Policy};
+use roundgate::model::readiness::{hindrances, ready_issues};
 use roundgate::model::record::Opinion::{NeedsWork as Bad, Pass};
 use roundgate::model::refusal::Refusal;
 
-use crate::stage::{Stage, id};
+use crate::stage::{Stage, id, who};
 
 /// `a` and `b` below the root, `a blocks b`.
 fn two() -> Stage {
@@ -247,4 +249,20 @@ fn the_same_outcomes_settle_an_issue_wherever_it_is_asked() {
         assert_eq!(stage.resolved("t-1"), stage.ready("t-2"), "{outcome}");
         assert_eq!(stage.resolved("t-1"), !outcome.unsuccessful(), "{outcome}");
     }
+}
+
+#[test]
+fn a_hindrance_names_the_issue_it_comes_from() {
+    let mut stage = two();
+    for (name, parent) in [("c", "b"), ("d", "c")] {
+        stage.goal(name, parent);
+    }
+    let pause = Pause { by: who("ann"), at: stage.now, reason: "the disk is full".to_owned() };
+    let act = act::pause::pause(&stage.snapshot, &id("root"), pause);
+    stage.act(act).unwrap();
+    let found = hindrances(&stage.snapshot, stage.ix("c"));
+    let found: Vec<_> = found.iter().map(|one| (one.code(), one.issue().map(IssueId::as_str))).collect();
+    let expected = [("blocked", Some("a")), ("unresolved_child", Some("d")), ("paused", Some("root"))];
+    assert_eq!(found, expected);
+    assert_eq!(hindrances(&stage.snapshot, stage.ix("root"))[0].issue(), None);
 }
