@@ -167,6 +167,9 @@ impl Screen {
             Progress::TakenBack { issue } => {
                 self.say(&format!("reclaim  {issue}: the runner that held it is gone"));
             }
+            Progress::LeftBehind { issue, pid } => {
+                self.say(&format!("ended    {issue}: process {pid}, left behind by a runner that is gone"));
+            }
             Progress::NotTold { why } => self.say(&format!("notify   not delivered: {}", line(why))),
             Progress::WaitingForOthers { held, next } => {
                 if !std::mem::replace(&mut self.waited, true) {

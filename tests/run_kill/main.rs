@@ -132,6 +132,35 @@ fn a_run_killed_while_a_worker_works_leaves_none_behind_for_the_next_run() {
 }
 
 #[test]
+fn a_worker_left_behind_is_ended_though_its_issue_was_taken_back_meanwhile() {
+    let undisturbed = Story::new();
+    undisturbed.world.run(0);
+    let story = Story::new();
+    for arguments in [&["init"][..], &["config", "set", "runner_lease", "1s"]] {
+        assert_eq!(story.world.says(arguments).code, Some(0));
+    }
+    let mut child = story.world.command(&["run", "plan.toml"]);
+    let mut child =
+        child.env("SLEEP_AT", "a attempt 1").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until("a sleeping worker", || story.world.lines("sleeping").len() == 1);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_until("a tick that takes the issue back", || {
+        let said = story.world.says(&["tick", "--all"]);
+        assert_eq!(said.code, Some(0), "{said:#?}");
+        !story.world.stored().0.graph().issues().any(|issue| issue.state.claim().is_some())
+    });
+    let sleeping = story.world.lines("sleeping").remove(0);
+    let pids: Vec<&str> = sleeping.split(' ').collect();
+    assert!(pids.iter().all(|pid| runs(pid)), "a tick ends no process");
+    let again = story.world.run(0);
+    let ended = format!(": process {}, left behind by a runner that is gone", pids[0]);
+    assert!(again.stderr.contains(&ended) && !again.stderr.contains("reclaim "), "{again:#?}");
+    wait_until("the end of the orphaned worker", || !pids.iter().any(|pid| runs(pid)));
+    assert_eq!(story.ended(), undisturbed.ended());
+}
+
+#[test]
 fn a_step_whose_worker_was_not_recorded_yet_was_never_fed() {
     // The worker kills its runner before it reads, so the runner may or may not have come to record it
     // and to feed it by then. The journal proves that who was fed was recorded.

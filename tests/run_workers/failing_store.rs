@@ -92,6 +92,7 @@ fn a_store_that_fails_at_a_renewal_ends_the_run_with_its_error() {
     let plan = plan::read(&world.path("plan.toml")).unwrap();
     let root = plan::apply(&mut session, &plan).unwrap().value.root.parse().unwrap();
     let (cwd, store) = (world.path("."), world.path("store"));
+    std::fs::create_dir(&store).unwrap();
     let run = Supervisor { root, cwd, store, interrupted: &|| false };
     let ended = supervise(&mut session, &run, &mut |progress| {
         if let Progress::Working { .. } = progress {
@@ -108,6 +109,7 @@ fn a_store_that_is_busy_for_a_while_loses_no_answer_and_ends_no_run() {
     let plan = plan::read(&world.path("plan.toml")).unwrap();
     let root = plan::apply(&mut session, &plan).unwrap().value.root.parse().unwrap();
     let (cwd, store) = (world.path("."), world.path("store"));
+    std::fs::create_dir(&store).unwrap();
     let run = Supervisor { root, cwd, store, interrupted: &|| false };
     let ended = supervise(&mut session, &run, &mut |progress| match progress {
         // Before a claim, before an answer is written down, and before a tick.
@@ -132,6 +134,7 @@ fn a_run_that_waits_for_others_looks_again_when_somebody_has_written() {
     while tick(&mut session, &root, false).unwrap().applied {}
     issues::claim_next(&mut session, &Filter::default(), &Claiming::default()).unwrap();
     let (cwd, store) = (world.path("."), world.path("store"));
+    std::fs::create_dir(&store).unwrap();
     let started = Instant::now();
     let interrupted = || started.elapsed() > Duration::from_secs(2);
     let run = Supervisor { root: root.parse().unwrap(), cwd, store, interrupted: &interrupted };

@@ -1,6 +1,7 @@
 //! `run`: ticks and workers in turn, in the foreground, until the root is final, a human must move, or
 //! the root is stuck. While others hold what is left it waits for them.
 
+mod left;
 mod next;
 mod packet;
 mod patience;

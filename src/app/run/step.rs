@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use super::left::Started;
 use super::packet::packet;
 use super::patience::{busy, patiently};
 use super::supervise::Progress;
@@ -120,6 +121,7 @@ fn claimed(
         Err(error) => return patiently(&no_time, || fail(session, plan, epoch, &error.to_string())),
     };
     let worker = running.identity();
+    let _started = Started::note(&plan.store, &plan.issue, &worker)?;
     match patiently(&no_time, || renew(session, plan, epoch, Some(worker.clone()))) {
         Ok(()) => {}
         // Its worker has no packet yet, and is ended unfed.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use super::left::end_left_behind;
 use super::next::{Next, Task, next_work};
 use super::patience::patiently;
 use super::step::{StepEnd, run_step};
@@ -64,6 +65,13 @@ pub enum Progress<'a> {
         /// The issue.
         issue: &'a IssueId,
     },
+    /// A worker that a dead runner left behind was ended.
+    LeftBehind {
+        /// What it worked on.
+        issue: &'a IssueId,
+        /// Its number.
+        pid: u32,
+    },
     /// Somebody was not told something; it is tried again.
     NotTold {
         /// Why.
@@ -123,6 +131,7 @@ pub fn supervise(
 ) -> Result<(End, TickView), AppError> {
     loop {
         let seen = patiently(run.interrupted, || latest(session, None))?.unwrap_or(0);
+        end_left_behind(&run.store, progress)?;
         patiently(run.interrupted, || take_back(session, &run.root, progress))?;
         let view = patiently(run.interrupted, || tick(session, run.root.as_str(), false))?;
         if view.applied {
@@ -217,8 +226,7 @@ fn step(
     Ok(end)
 }
 
-/// Takes back what a runner held that is no longer there, and ends the worker it left behind, so that
-/// nothing runs twice at once. It costs a step, like every lost worker.
+/// Takes back what a runner held that is no longer there. It costs a step, like every lost worker.
 fn take_back(
     session: &mut Session,
     root: &IssueId,
@@ -234,9 +242,6 @@ fn take_back(
         let dead = claim.runner.as_ref().is_some_and(|runner| runner::liveness(runner) == Liveness::Dead);
         if !dead {
             continue;
-        }
-        if let Some(worker) = &claim.worker {
-            runner::kill_group(worker);
         }
         let (id, epoch) = (issue.id.clone(), claim.epoch);
         let changed = session.change("run reclaim", |work| {
