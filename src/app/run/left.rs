@@ -201,7 +201,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let started =
             Started::note(folder.path(), &"rg-abc".parse().unwrap(), &runner::this_process()).unwrap();
-        assert_eq!(told_of(folder.path()).unwrap(), [started.path.clone()]);
+        assert_eq!(told_of(folder.path()).unwrap(), std::slice::from_ref(&started.path));
         drop(started);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         for text in ["", "{}", "[]", "\u{0}"] {
