@@ -8,6 +8,7 @@ mod documents;
 mod heartbeats;
 mod kept;
 mod notices;
+mod pieces;
 mod restore;
 
 use std::collections::{BTreeMap, BTreeSet};

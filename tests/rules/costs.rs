@@ -53,7 +53,7 @@ fn ready(session: &Session, root: Option<&str>, unseen: &str) -> (usize, usize) 
 }
 
 /// A session at a store of its own.
-fn session(folder: &std::path::Path) -> Session {
+pub fn session(folder: &std::path::Path) -> Session {
     Session {
         store: Box::new(Sqlite::init(&folder.join("store")).unwrap()),
         clock: Clock::Frozen(1_000),

@@ -6,6 +6,7 @@ mod asks;
 mod cases;
 mod claims;
 mod costs;
+mod documents;
 mod duties;
 mod edges;
 mod life_cycle;
