@@ -278,11 +278,6 @@ impl Change {
         }
     }
 
-    /// Whether a snapshot is the same with it and without.
-    pub fn beside_the_graph(&self) -> bool {
-        matches!(self, Change::Posted { .. } | Change::OperationDone { .. } | Change::Compacted { .. })
-    }
-
     /// The issue a change is about, where it is about one: the key of `history ID`.
     pub fn subject(&self) -> Option<&IssueId> {
         match self {

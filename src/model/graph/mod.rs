@@ -111,11 +111,6 @@ impl Graph {
         self.len() == 0
     }
 
-    /// Whether everything is in memory.
-    pub fn is_whole(&self) -> bool {
-        self.source.is_none()
-    }
-
     /// The issue at an index of this graph.
     pub fn issue(&self, ix: Ix) -> &Issue {
         &self.nodes[ix].issue
