@@ -135,6 +135,14 @@ pub enum AppError {
         /// The role.
         role: String,
     },
+    /// A file beside the store does not tell of a worker, as its name says.
+    #[error("{} does not tell of a worker: {problem}", .file.display())]
+    WorkerFile {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// An operation's id was used for another request.
     #[error("operation {id} is another request: {cause} by {actor}, event {seq}")]
     OperationUsed {
@@ -222,7 +230,8 @@ impl AppError {
             | AppError::Import { .. }
             | AppError::Config { .. }
             | AppError::Schedule(_)
-            | AppError::NoWorker { .. } => 2,
+            | AppError::NoWorker { .. }
+            | AppError::WorkerFile { .. } => 2,
             AppError::PlanConflict(_) => 5,
             AppError::DatabaseReplaced(_) => 7,
             AppError::InUse { .. } => 6,
@@ -273,6 +282,7 @@ impl AppError {
             AppError::File { .. } => "file",
             AppError::Config { .. } => "config",
             AppError::NoWorker { .. } => "no_worker",
+            AppError::WorkerFile { .. } => "worker_file",
             AppError::OperationUsed { .. } => "operation_used",
             AppError::ReplyUnreadable { .. } => "reply_unreadable",
             AppError::Unprinted(_) => "unprinted",

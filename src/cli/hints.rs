@@ -40,6 +40,10 @@ pub fn hint(error: &AppError) -> Option<String> {
                 "add [workers.{role}] to the plan and apply it, or claim the work by hand: roundgate issues claim --next"
             )
         }
+        AppError::WorkerFile { .. } => {
+            "see that no worker of a run that died is still at work (ps), end it, and delete the file"
+                .to_owned()
+        }
         AppError::OperationUsed { .. } => {
             "nothing was done; give each request an --operation of its own, and a retry that of the first"
                 .to_owned()

@@ -7,7 +7,9 @@
 mod run_fixture;
 mod story;
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -113,7 +115,7 @@ fn a_run_killed_while_a_worker_works_leaves_none_behind_for_the_next_run() {
     let undisturbed = Story::new();
     undisturbed.world.run(0);
     let wanted = undisturbed.ended();
-    for step in undisturbed.steps() {
+    for (step, without_file) in undisturbed.steps().into_iter().zip([false, true].into_iter().cycle()) {
         let story = Story::new();
         let mut child = story.world.command(&["run", "plan.toml"]);
         let mut child =
@@ -124,11 +126,25 @@ fn a_run_killed_while_a_worker_works_leaves_none_behind_for_the_next_run() {
         let sleeping = story.world.lines("sleeping").remove(0);
         let pids: Vec<&str> = sleeping.split(' ').collect();
         assert!(pids.iter().all(|pid| runs(pid)), "{step}: nobody but the runner was killed");
+        let beside = worker_files(&story);
+        assert_eq!(beside.len(), 1, "{step}: {beside:?}");
+        if without_file {
+            // The claim tells of the worker too.
+            fs::remove_file(&beside[0]).unwrap();
+        }
         let again = story.world.run(0);
         assert!(again.stderr.contains("reclaim "), "{step}: {again:#?}");
         wait_until("the end of the orphaned worker", || !pids.iter().any(|pid| runs(pid)));
+        assert!(worker_files(&story).is_empty(), "{step}");
         assert_eq!(story.ended(), wanted, "{step}");
     }
+}
+
+/// The files beside the store that tell of workers.
+fn worker_files(story: &Story) -> Vec<PathBuf> {
+    let files = fs::read_dir(story.world.path(".roundgate")).unwrap().map(|entry| entry.unwrap().path());
+    let of_worker = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with("worker-");
+    files.filter(of_worker).collect()
 }
 
 #[test]

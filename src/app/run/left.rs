@@ -1,9 +1,9 @@
 //! Which worker a runner has started, in a small file beside the store, so that the next run on this machine
 //! ends what a dead runner left behind, whoever has its issue by now. It tells of processes, which no boot
-//! outlives: so it stands beside the record and not in it, and is never synced.
+//! outlives: so it stands beside the record and not in it.
 
-use std::fs::{self, Permissions};
-use std::io::{self, ErrorKind, Write};
+use std::fs::{self, File, Permissions};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -19,6 +19,8 @@ use crate::runner::{self, Liveness};
 /// How the files inside the store's folder are called: `worker-PROCESS-STARTED.json`.
 const PREFIX: &str = "worker-";
 const SUFFIX: &str = ".json";
+/// No file is longer than this by far.
+const MAX_BYTES: u64 = 64 * 1024;
 /// How long the end of a killed process is waited for.
 const KILLED: Duration = Duration::from_secs(5);
 const NAP: Duration = Duration::from_millis(10);
@@ -51,6 +53,8 @@ impl Started {
                 tempfile::Builder::new().permissions(Permissions::from_mode(0o644)).tempfile_in(folder)?;
             serde_json::to_writer(&mut file, &entry)?;
             file.write_all(b"\n")?;
+            // No crash leaves the name without its text.
+            file.as_file().sync_all()?;
             file.persist(&path).map_err(|error| error.error)?;
             Ok(())
         };
@@ -73,30 +77,46 @@ impl Drop for Started {
 /// When the store's folder cannot be read, or a file in it that should tell of a worker does not.
 pub(super) fn end_left_behind(folder: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> Result<(), AppError> {
     for path in told_of(folder).map_err(failed("read", folder))? {
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            // Its worker ended just now.
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(error) => return Err(failed("read", &path)(error)),
-        };
-        let entry: Entry =
-            serde_json::from_slice(&text).map_err(|error| failed("understand", &path)(error.into()))?;
-        if runner::liveness(&entry.runner) != Liveness::Dead {
-            continue;
-        }
-        let killed = runner::kill_group(&entry.worker);
-        if !is_over(&entry.worker, killed) {
-            continue;
-        }
-        if killed {
-            progress(Progress::LeftBehind { issue: &entry.issue, pid: entry.worker.pid });
-        }
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed("remove", &path)(error)),
-            _ => {}
+        let Some(text) = or_leave(read(&path)).map_err(failed("read", &path))? else { continue };
+        let Entry { runner, worker, issue } = understand(&path, &text)?;
+        if runner::liveness(&runner) == Liveness::Dead && end(&issue, &worker, progress) {
+            or_leave(fs::remove_file(&path)).map_err(failed("remove", &path))?;
         }
     }
     Ok(())
+}
+
+/// Ends a worker and its group, says so, and says whether it is certain that it has ended.
+pub(super) fn end(issue: &IssueId, worker: &Process, progress: &mut dyn FnMut(Progress<'_>)) -> bool {
+    let killed = runner::kill_group(worker);
+    let over = is_over(worker, killed);
+    if killed && over {
+        progress(Progress::LeftBehind { issue, pid: worker.pid });
+    }
+    over
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+fn understand(path: &Path, text: &[u8]) -> Result<Entry, AppError> {
+    let not = |problem| AppError::WorkerFile { file: path.to_owned(), problem };
+    if text.len() as u64 > MAX_BYTES {
+        return Err(not(format!("it is longer than {MAX_BYTES} bytes")));
+    }
+    serde_json::from_slice(text).map_err(|error| not(error.to_string()))
+}
+
+/// A file may go just now with its worker, and another user's may not be this one's to touch.
+fn or_leave<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+    match done {
+        Ok(done) => Ok(Some(done)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The files that tell of workers, in the order of their names.
@@ -204,10 +224,12 @@ mod tests {
         assert_eq!(told_of(folder.path()).unwrap(), std::slice::from_ref(&started.path));
         drop(started);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        for text in ["", "{}", "[]", "\u{0}"] {
+        let long = " ".repeat(70_000);
+        for text in ["", "{}", "[]", "\u{0}", &long] {
             fs::write(folder.path().join("worker-1-1.json"), text).unwrap();
-            let error = ended(folder.path()).unwrap_err().to_string();
-            assert!(error.contains("worker-1-1.json"), "{error}");
+            let error = ended(folder.path()).unwrap_err();
+            assert_eq!((error.code(), error.exit_code()), ("worker_file", 2));
+            assert!(error.to_string().contains("worker-1-1.json"), "{error}");
         }
         fs::write(folder.path().join("another.json"), "").unwrap();
         fs::remove_file(folder.path().join("worker-1-1.json")).unwrap();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::left::end_left_behind;
+use super::left::{end, end_left_behind};
 use super::next::{Next, Task, next_work};
 use super::patience::patiently;
 use super::step::{StepEnd, run_step};
@@ -226,7 +226,8 @@ fn step(
     Ok(end)
 }
 
-/// Takes back what a runner held that is no longer there. It costs a step, like every lost worker.
+/// Takes back what a runner held that is no longer there, and ends the worker it left behind, so that
+/// nothing runs twice at once. It costs a step, like every lost worker.
 fn take_back(
     session: &mut Session,
     root: &IssueId,
@@ -242,6 +243,9 @@ fn take_back(
         let dead = claim.runner.as_ref().is_some_and(|runner| runner::liveness(runner) == Liveness::Dead);
         if !dead {
             continue;
+        }
+        if let Some(worker) = &claim.worker {
+            end(&issue.id, worker, progress);
         }
         let (id, epoch) = (issue.id.clone(), claim.epoch);
         let changed = session.change("run reclaim", |work| {
