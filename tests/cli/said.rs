@@ -58,7 +58,8 @@ fn an_empty_login_name_says_as_much_as_none() {
     let stage = Stage::new();
     let made = |login: &str, user: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_roundgate"));
-        command.args(["issues", "create", "X"]).current_dir(stage.path("")).env_remove("ROUNDGATE_ACTOR");
+        command.args(["issues", "create", "X"]).current_dir(stage.path(""));
+        command.env_remove("ROUNDGATE_ACTOR").env_remove("ROUNDGATE_STORE");
         assert!(command.env("LOGNAME", login).env("USER", user).output().unwrap().status.success());
         stage.json("log --limit 1")[0]["actor"].as_str().unwrap().to_owned()
     };
