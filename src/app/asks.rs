@@ -37,7 +37,7 @@ pub fn list(
         let asks = found(snapshot, root.as_ref(), tags, all).into_iter();
         Ok(asks.map(|ask| AskView::of(snapshot, ask)).collect())
     };
-    if all { of(&session.read()?) } else { session.look(of) }
+    session.look(of)
 }
 
 /// The asks at or below a root, or anywhere.
@@ -57,7 +57,7 @@ pub(super) fn found<'s>(
         ix.is_some_and(|ix| !graph.issue(ix).state.closed() && !snapshot.relation().let_go(ix))
     };
     let tagged = |ask: &&Ask| graph.get(&ask.id).is_some_and(|issue| issue.tags.all(tags));
-    let asks = if all { snapshot.asks().collect() } else { asking(snapshot, root) };
+    let asks = if all { snapshot.every_ask() } else { asking(snapshot, root) };
     let mut asks: Vec<&Ask> =
         asks.into_iter().filter(within).filter(tagged).filter(|ask| all || open(ask)).collect();
     let rank = |ask: &Ask| graph.get(&ask.id).map(|issue| issue.rank());

@@ -1,6 +1,6 @@
 //! A root's graph as text for drawing programs: DOT (Graphviz) and Mermaid.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::session::resolve;
@@ -25,18 +25,21 @@ pub enum Format {
 /// # Errors
 /// When there is no such issue.
 pub fn graph_text(session: &Session, text: &str, format: Format) -> Result<String, AppError> {
-    let snapshot = session.read()?;
-    let id = resolve(&snapshot, text)?;
-    let ix = snapshot.graph().ix(&id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
-    Ok(match format {
-        Format::Dot => dot(&snapshot, ix),
-        Format::Mermaid => mermaid(&snapshot, ix),
+    session.look(|snapshot| {
+        let id = resolve(snapshot, text)?;
+        let ix = snapshot.graph().ix(&id).ok_or_else(|| AppError::NoIssue(id.to_string()))?;
+        let drawn = drawn(snapshot.graph(), ix);
+        Ok(match format {
+            Format::Dot => dot(snapshot, &drawn),
+            Format::Mermaid => mermaid(snapshot, &drawn),
+        })
     })
 }
 
 /// What is drawn: the subtree, and whatever its edges lead to or come from.
 fn drawn(graph: &Graph, root: Ix) -> Vec<Ix> {
     let mut all = graph.subtree(root);
+    graph.relate(&all);
     let mut seen: BTreeSet<Ix> = all.iter().copied().collect();
     for at in 0..all.len() {
         let node = graph.node(all[at]);
@@ -64,18 +67,17 @@ fn label(graph: &Graph, ix: Ix) -> (String, String) {
     (title, state)
 }
 
-fn dot(snapshot: &Snapshot, root: Ix) -> String {
+fn dot(snapshot: &Snapshot, drawn: &[Ix]) -> String {
     let graph = snapshot.graph();
     let quote = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let mut out = String::from("digraph roundgate {\n  rankdir=LR;\n  node [shape=box];\n");
-    let drawn = drawn(graph, root);
-    for &ix in &drawn {
+    for &ix in drawn {
         let (title, state) = label(graph, ix);
         let style = if snapshot.relation().resolved(ix) { ", style=dashed" } else { "" };
         let id = graph.id(ix);
         let _ = writeln!(out, "  \"{id}\" [label=\"{id}\\n{}\\n{state}\"{style}];", quote(&title));
     }
-    for (from, to, kind) in arrows(graph, &drawn) {
+    for (from, to, kind) in arrows(graph, drawn) {
         let style = match kind {
             "parent" => "style=dotted, arrowhead=none",
             "supersedes" => "style=dashed, label=supersedes",
@@ -87,7 +89,7 @@ fn dot(snapshot: &Snapshot, root: Ix) -> String {
     out
 }
 
-fn mermaid(snapshot: &Snapshot, root: Ix) -> String {
+fn mermaid(snapshot: &Snapshot, drawn: &[Ix]) -> String {
     let graph = snapshot.graph();
     let escape = |text: &str| {
         let mut out = String::new();
@@ -102,19 +104,19 @@ fn mermaid(snapshot: &Snapshot, root: Ix) -> String {
         out
     };
     let mut out = String::from("flowchart LR\n");
-    let drawn = drawn(graph, root);
-    for &ix in &drawn {
+    let places: BTreeMap<Ix, usize> = drawn.iter().copied().zip(0..).collect();
+    for (n, &ix) in drawn.iter().enumerate() {
         let (title, state) = label(graph, ix);
         let id = graph.id(ix);
-        let _ = writeln!(out, "  n{ix}[\"{id}<br/>{}<br/>{state}\"]", escape(&title));
+        let _ = writeln!(out, "  n{n}[\"{id}<br/>{}<br/>{state}\"]", escape(&title));
     }
-    for (from, to, kind) in arrows(graph, &drawn) {
+    for (from, to, kind) in arrows(graph, drawn) {
         let arrow = match kind {
             "parent" => "---",
             "supersedes" => "-. supersedes .->",
             _ => "-- blocks -->",
         };
-        let _ = writeln!(out, "  n{from} {arrow} n{to}");
+        let _ = writeln!(out, "  n{} {arrow} n{}", places[&from], places[&to]);
     }
     out
 }

@@ -22,7 +22,7 @@ pub fn beads(
         Ok(report)
     };
     if dry_run {
-        let value = session.rehearse("import beads", carry_out)?;
+        let value = session.rehearse_whole("import beads", carry_out)?;
         return Ok(Changed { value, changed: false });
     }
     session.change_whole("import beads", carry_out)

@@ -127,7 +127,7 @@ fn read_text(path: &Path) -> std::io::Result<String> {
 /// # Errors
 /// When the plan wants to change what has begun; then nothing is written.
 pub fn apply(session: &mut Session, plan: &Plan) -> Result<Changed<PlanReport>, AppError> {
-    session.change_whole("plan apply", |work| carry_out(work, plan))
+    session.change("plan apply", |work| carry_out(work, plan))
 }
 
 /// The same in a store that may have been made for it.
@@ -139,7 +139,7 @@ pub fn apply_in(
     plan: &Plan,
     new_store: Option<PathBuf>,
 ) -> Result<Changed<Applied>, AppError> {
-    session.change_whole("plan apply", |work| Ok(Applied { report: carry_out(work, plan)?, new_store }))
+    session.change("plan apply", |work| Ok(Applied { report: carry_out(work, plan)?, new_store }))
 }
 
 /// What applying a plan would do.
@@ -211,13 +211,9 @@ fn root(
     report: &mut PlanReport,
 ) -> Result<IssueId, AppError> {
     let wanted = &plan.file.root;
-    let graph = work.snapshot.graph();
-    let found = graph.indices().find(|&ix| {
-        let issue = graph.issue(ix);
-        graph.parent(ix).is_none() && issue.tags.container() && issue.key.as_ref() == Some(&wanted.key)
-    });
-    if let Some(ix) = found {
-        let id = graph.id(ix).clone();
+    let container = |id: &IssueId| work.snapshot.graph().get(id).is_some_and(|issue| issue.tags.container());
+    let found = work.snapshot.roots_keyed(&wanted.key).into_iter().find(container);
+    if let Some(id) = found {
         let last = work.snapshot.plan(&id).and_then(|plan| plan.said.get(&wanted.key));
         if last == said.get(&wanted.key) {
             return Ok(id);

@@ -264,12 +264,29 @@ impl Session {
         self.transact(Extent::Whole, cause, act)
     }
 
-    /// What an act that walks over all there is would do: read, decided and applied as in
-    /// [`Session::change_whole`], and dropped. Writes nothing and holds no writer up.
+    /// What an act would do: read, decided and applied as in [`Session::change`], and dropped. Writes
+    /// nothing and holds no writer up.
     ///
     /// # Errors
     /// What `act` says, or when the store cannot be read.
     pub fn rehearse<T>(
+        &self,
+        cause: &str,
+        act: impl FnOnce(&mut Work) -> Result<T, AppError>,
+    ) -> Result<T, AppError> {
+        let beginning = self.beginning(cause);
+        let (mut act, mut done) = (Some(act), None);
+        self.store.look(&mut |snapshot, base| {
+            done = act.take().map(|act| act(&mut beginning.work(snapshot.clone(), base)));
+        })?;
+        done.unwrap_or_else(|| Err(not_run(cause)))
+    }
+
+    /// The same for an act that walks over all there is.
+    ///
+    /// # Errors
+    /// As for [`Session::rehearse`].
+    pub fn rehearse_whole<T>(
         &self,
         cause: &str,
         act: impl FnOnce(&mut Work) -> Result<T, AppError>,

@@ -127,6 +127,16 @@ impl Snapshot {
         on.map(|ix| self.graph.id(self.graph.root(ix)).clone()).collect()
     }
 
+    /// The roots with a key, in the order in which they came. To be asked before anything is folded.
+    pub fn roots_keyed(&self, key: &str) -> Vec<IssueId> {
+        if let Some(source) = self.graph.source() {
+            return source.roots_keyed(key);
+        }
+        let keyed =
+            |ix: &Ix| self.graph.parent(*ix).is_none() && self.graph.issue(*ix).key.as_deref() == Some(key);
+        self.graph.indices().filter(keyed).map(|ix| self.graph.id(ix).clone()).collect()
+    }
+
     /// How many issues there are, and how many of them are not closed, as the store knows them.
     pub fn counts(&self) -> (usize, usize) {
         let counted = || {
@@ -213,6 +223,17 @@ impl Snapshot {
     /// Every ask, open or settled, by id.
     pub fn asks(&self) -> impl Iterator<Item = &Ask> {
         self.asks.all(&self.graph)
+    }
+
+    /// Every ask with its issue, as the store has them. To be asked before anything is folded.
+    pub fn every_ask(&self) -> Vec<&Ask> {
+        let Some(source) = self.graph.source() else { return self.asks().collect() };
+        let stored: Vec<(IssueId, Ask)> =
+            source.asks().into_iter().map(|ask| (ask.id.clone(), ask)).collect();
+        let ids: Vec<IssueId> = stored.iter().map(|(id, _)| id.clone()).collect();
+        self.graph.load_all(&ids);
+        self.asks.fill(&[], stored);
+        ids.iter().filter_map(|id| self.ask(id)).collect()
     }
 
     /// The ask an issue carries.

@@ -143,6 +143,8 @@ pub trait Source: Debug {
     fn counts(&self) -> (usize, usize);
     /// The roots of all that is on a list.
     fn roots_of(&self, list: List) -> Vec<IssueId>;
+    /// The roots with a key, in the order in which they came.
+    fn roots_keyed(&self, key: &str) -> Vec<IssueId>;
     /// Whether an id may not be given to anything.
     fn reserved(&self, id: &IssueId) -> bool;
     /// The record of an opened scope.
@@ -157,6 +159,8 @@ pub trait Source: Debug {
     fn round_of(&self, id: &IssueId) -> Option<(IssueId, u32)>;
     /// All rounds, in order, of every scope that has one of these issues as an attempt or a review.
     fn rounds_about(&self, ids: &[IssueId]) -> Vec<Round>;
+    /// Every ask, by the id of its issue.
+    fn asks(&self) -> Vec<Ask>;
     /// The ask an issue carries.
     fn ask(&self, id: &IssueId) -> Option<Ask>;
     /// The plan applied to a root.

@@ -35,7 +35,7 @@ fn tree(session: &mut Session, name: &str, many: usize) -> String {
 }
 
 /// How many issues a snapshot has read by now: one that it has not is put behind them.
-fn read(snapshot: &Snapshot, unseen: &str) -> usize {
+pub fn read(snapshot: &Snapshot, unseen: &str) -> usize {
     let unseen: IssueId = unseen.parse().unwrap();
     snapshot.graph().ix(&unseen).unwrap().to_string().parse().unwrap()
 }
@@ -65,7 +65,7 @@ pub fn session(folder: &std::path::Path) -> Session {
 }
 
 /// An issue that is closed, beside everything else.
-fn unseen(session: &mut Session) -> String {
+pub fn unseen(session: &mut Session) -> String {
     let unseen = create(session, "Unseen", None);
     issues::close(session, &unseen, &issues::CloseWish::default()).unwrap();
     unseen

@@ -2,6 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "../store_double/mod.rs"]
+#[macro_use]
+mod store_double;
+
 mod asks;
 mod cases;
 mod claims;
@@ -12,6 +16,7 @@ mod edges;
 mod life_cycle;
 mod loopholes;
 mod pauses;
+mod plan_costs;
 mod properties;
 mod relation;
 mod rounds;

@@ -142,6 +142,10 @@ pub(super) fn prompts(way: Way) -> String {
     row::PROMPTS.select(&format!("WHERE root = ?1 ORDER BY ui_id {} LIMIT ?2", way.word()))
 }
 
+/// The roots with a key.
+pub(super) const ROOTS_KEYED: &str =
+    "SELECT id FROM issues WHERE plan_key = ?1 AND parent IS NULL ORDER BY seq";
+
 /// Whether an id is kept from being given.
 pub(super) const RESERVED: &str = "SELECT id FROM reserved_ids WHERE id = ?1";
 

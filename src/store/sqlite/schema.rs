@@ -83,6 +83,11 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         step: Some(super::derived::rebuild),
         fingerprint: "9cc8102938cb91ae5e5f3f7cfd36944880ac897033e1ada724bfa55409991d06",
     },
+    Migration {
+        sql: include_str!("../../../migrations/0012_keys.sql"),
+        step: None,
+        fingerprint: "8c268a9177267ab6c45298e845ca0015817db6f9c8205b74bfcb6810ca06a469",
+    },
 ];
 
 /// The schema of this program.

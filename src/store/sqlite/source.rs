@@ -195,6 +195,10 @@ impl Source for Rows {
         self.some(question::ROOTS_OF, (list as i64,), |r| row::id_from(r, &row::FRONTIER))
     }
 
+    fn roots_keyed(&self, key: &str) -> Vec<IssueId> {
+        self.some(question::ROOTS_KEYED, (key,), |r| row::id_from(r, &row::ISSUES))
+    }
+
     fn reserved(&self, id: &IssueId) -> bool {
         self.one(question::RESERVED, id, |_| Ok(())).is_some()
     }
@@ -224,6 +228,10 @@ impl Source for Rows {
 
     fn rounds_about(&self, ids: &[IssueId]) -> Vec<Round> {
         self.some(&question::ROUNDS_ABOUT, (array(ids),), row::round_from)
+    }
+
+    fn asks(&self) -> Vec<Ask> {
+        self.some(&row::ASKS.select("ORDER BY id"), (), row::ask_from)
     }
 
     fn ask(&self, id: &IssueId) -> Option<Ask> {
