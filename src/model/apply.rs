@@ -102,9 +102,10 @@ pub fn apply_all(
 ) -> Result<Vec<Change>, ApplyError> {
     let mut made = Vec::new();
     let mut suspects = Vec::new();
+    let mut awake = Awake::default();
     for primitive in primitives {
         let mut changes = facts(snapshot, primitive, author)?;
-        changes.extend(woken(snapshot, primitive, author));
+        changes.extend(awake.woken(snapshot, primitive, author));
         changes.iter().for_each(|change| snapshot.fold(change, author.at));
         made.extend(changes);
         suspects.extend(waits_for_more(snapshot, primitive));
@@ -148,11 +149,35 @@ fn waits_for_more(snapshot: &Snapshot, primitive: &Primitive) -> Vec<Event> {
     }
 }
 
-/// What was final above goes on, once something below it does: a root, or what was one and lies below
-/// another now.
-fn woken(snapshot: &Snapshot, primitive: &Primitive, author: &Author) -> Vec<Change> {
+/// The issues of which nothing at or above is final, as far as that was looked up while only issues came.
+#[derive(Debug, Default)]
+struct Awake(HashSet<Ix>);
+
+impl Awake {
+    /// What was final above goes on, once something below it does: a root, or what was one and lies below
+    /// another now.
+    fn woken(&mut self, snapshot: &Snapshot, primitive: &Primitive, author: &Author) -> Vec<Change> {
+        if !matches!(primitive, Primitive::Create { .. }) {
+            self.0.clear();
+        }
+        let graph = snapshot.graph();
+        let mut woken = Vec::new();
+        for ix in goes_on(snapshot, primitive).into_iter().flat_map(|ix| graph.self_and_ancestors(ix)) {
+            if !self.0.insert(ix) {
+                break;
+            }
+            if snapshot.root_finished(graph.id(ix)) {
+                woken.extend(finish(snapshot, graph.id(ix), false, author));
+            }
+        }
+        woken
+    }
+}
+
+/// Below what something goes on that did not before.
+fn goes_on(snapshot: &Snapshot, primitive: &Primitive) -> Option<Ix> {
     let graph = snapshot.graph();
-    let from = match primitive {
+    match primitive {
         Primitive::Open { id } => graph.ix(id),
         Primitive::Create { issue, parent: Some(parent) } if !issue.state.closed() => graph.ix(parent),
         Primitive::Reparent { id, parent: Some(parent) } => {
@@ -160,9 +185,7 @@ fn woken(snapshot: &Snapshot, primitive: &Primitive, author: &Author) -> Vec<Cha
             graph.ix(parent).filter(|_| !graph.ix(id).is_some_and(settled))
         }
         _ => None,
-    };
-    let above = from.into_iter().flat_map(|ix| graph.self_and_ancestors(ix)).map(|ix| graph.id(ix));
-    above.filter(|id| snapshot.root_finished(id)).flat_map(|id| finish(snapshot, id, false, author)).collect()
+    }
 }
 
 /// Puts a root away, or takes it up again, and with it what ticks it.

@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 
+use super::above::{Above, Aboves};
 use super::graph::Ix;
 use super::id::IssueId;
 use super::issue::{Issue, Millis, Outcome, State};
@@ -14,7 +15,7 @@ use super::readiness::{judged, waits_for_tick};
 use super::record::Heartbeat;
 use super::snapshot::Snapshot;
 use super::source::{Derived, Part, Place, Source};
-use super::tag::{IMPORT_OPEN_BELOW_CLOSED, Kind};
+use super::tag::Kind;
 
 /// A list of issues. Stores know a list by its place here, so new ones come last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,7 +102,7 @@ impl List {
 
     /// Whether an issue is on the list.
     pub fn has(self, snapshot: &Snapshot, ix: Ix) -> bool {
-        self.own(snapshot, ix) && self.allowed_above(snapshot, ix)
+        self.own(snapshot, ix) && self.allowed_above(|| Above::of(snapshot.graph(), ix))
     }
 
     /// What the list wants of the node itself and the records beside it.
@@ -177,19 +178,18 @@ impl List {
     }
 
     /// What the list wants of what lies above.
-    fn allowed_above(self, snapshot: &Snapshot, ix: Ix) -> bool {
-        let relation = snapshot.relation();
-        let ended = || relation.let_go(ix) || relation.finished(ix);
-        match self {
+    fn allowed_above(self, above: impl FnOnce() -> Above) -> bool {
+        let allowed: fn(Above) -> bool = match self {
             List::Ready | List::Opening | List::RollUp | List::ByHand => {
-                !relation.blocked(ix) && !relation.paused(ix) && !ended()
+                |above| !above.blocked && !above.paused && !above.ended()
             }
-            List::StepsLost | List::Judged => !relation.paused(ix) && !ended(),
-            List::Failed | List::Moot => !relation.paused(ix),
-            List::Answered | List::OpenScope => !ended(),
-            List::Stranded => relation.finished(ix),
-            _ => true,
-        }
+            List::StepsLost | List::Judged => |above| !above.paused && !above.ended(),
+            List::Failed | List::Moot => |above| !above.paused,
+            List::Answered | List::OpenScope => |above| !above.ended(),
+            List::Stranded => |above| above.finished,
+            _ => return true,
+        };
+        allowed(above())
     }
 }
 
@@ -213,27 +213,39 @@ impl Lists {
     /// The lists a store keeps an issue on. Below work that was imported open under something closed,
     /// nobody walks down to find what a change above lets go on; so there what comes from above is only
     /// looked at when the list is read. The same goes for some lists everywhere.
-    fn of(snapshot: &Snapshot, ix: Ix) -> Lists {
-        let graph = snapshot.graph();
-        let imported =
-            graph.self_and_ancestors(ix).any(|up| graph.issue(up).tags.has(IMPORT_OPEN_BELOW_CLOSED));
+    fn of(snapshot: &Snapshot, ix: Ix, above: &Above) -> Lists {
         let on = |list: &&List| {
-            list.own(snapshot, ix) && (imported || list.looks_up() || list.allowed_above(snapshot, ix))
+            list.own(snapshot, ix) && (above.imported || list.looks_up() || list.allowed_above(|| *above))
         };
         Lists(List::ALL.iter().filter(on).fold(0, |bits, list| bits | list.bit()))
     }
 }
 
-/// What a store has to keep of an issue beside the issue.
-pub fn derived(snapshot: &Snapshot, ix: Ix) -> Derived {
-    let graph = snapshot.graph();
-    Derived {
-        root: graph.id(graph.root(ix)).clone(),
-        depth: graph.depth(ix),
-        priority: graph.issue(ix).priority,
-        standing: *graph.standing(ix),
-        lists: Lists::of(snapshot, ix),
-        due: due(snapshot, ix),
+/// What a store has to keep of issues beside the issues.
+#[derive(Debug)]
+pub struct Deriving<'s> {
+    snapshot: &'s Snapshot,
+    aboves: Aboves<'s>,
+}
+
+impl<'s> Deriving<'s> {
+    /// Of issues of this snapshot.
+    pub fn of(snapshot: &'s Snapshot) -> Self {
+        Deriving { snapshot, aboves: Aboves::of(snapshot.graph()) }
+    }
+
+    /// Of one of them.
+    pub fn derived(&mut self, ix: Ix) -> Derived {
+        let (snapshot, graph) = (self.snapshot, self.snapshot.graph());
+        let above = self.aboves.at(ix);
+        Derived {
+            root: graph.id(above.root).clone(),
+            depth: above.depth,
+            priority: graph.issue(ix).priority,
+            standing: *graph.standing(ix),
+            lists: Lists::of(snapshot, ix, &above),
+            due: due(snapshot, ix),
+        }
     }
 }
 

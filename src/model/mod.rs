@@ -1,5 +1,6 @@
 //! The protocol: issues, edges, the one relation over them, and how they change. No I/O, no clock.
 
+pub mod above;
 pub mod act;
 pub mod apply;
 pub mod change;

@@ -4,9 +4,9 @@
 //! `resolved` and `let go` are kept with every node ([`super::standing`]); the rest comes down from the
 //! ancestors and is looked up on the way.
 
+use super::above::Above;
 use super::graph::{Graph, Ix};
-use super::issue::{Outcome, Pause};
-use super::tag::IMPORT_OPEN_BELOW_CLOSED;
+use super::issue::Pause;
 
 /// What holds of the nodes of a graph.
 #[derive(Debug, Clone, Copy)]
@@ -49,20 +49,7 @@ impl<'g> Relation<'g> {
     /// An ancestor is closed with anything but `expanded`, or let go: nothing starts below it. Work that
     /// was imported open below something closed goes on, and so does what is below that.
     pub fn finished(&self, ix: Ix) -> bool {
-        let mut workable = false;
-        let mut at = ix;
-        while let Some(parent) = self.graph.parent(at) {
-            workable |= self.graph.issue(at).tags.has(IMPORT_OPEN_BELOW_CLOSED);
-            let ended = self.graph.issue(parent).state.outcome().is_some_and(|o| o != Outcome::Expanded);
-            if self.let_go(parent) || (ended && !workable) {
-                return true;
-            }
-            if workable {
-                return false;
-            }
-            at = parent;
-        }
-        false
+        Above::of(self.graph, ix).finished
     }
 
     /// What unresolved issues block n or an ancestor of n: (blocker, blocked).

@@ -22,6 +22,8 @@ pub enum Event {
     Starts(Ix),
     /// The node is resolved.
     Resolves(Ix),
+    /// Whatever supersedes the node or an ancestor is resolved: what every `Resolves` below waits for.
+    Replaced(Ix),
 }
 
 /// A circle of waiting, as text for people: each step waits for the next, the last for the first.
@@ -78,12 +80,12 @@ impl<'g> Waits<'g> {
             Event::Resolves(n) if self.relation.resolved(n) => Vec::new(),
             Event::Resolves(n) if self.graph.issue(n).tags.ask() => Vec::new(),
             Event::Resolves(n) => {
-                let successors = self
-                    .graph
-                    .self_and_ancestors(n)
-                    .flat_map(|up| self.graph.superseded_by(up).iter().copied());
-                let waited = self.relation.unresolved_children(n).chain(successors);
-                std::iter::once(Event::Starts(n)).chain(waited.map(Event::Resolves)).collect()
+                let children = self.relation.unresolved_children(n).map(Event::Resolves);
+                [Event::Starts(n)].into_iter().chain(children).chain([Event::Replaced(n)]).collect()
+            }
+            Event::Replaced(n) => {
+                let successors = self.graph.superseded_by(n).iter().copied().map(Event::Resolves);
+                successors.chain(self.graph.parent(n).map(Event::Replaced)).collect()
             }
         }
     }
@@ -139,9 +141,10 @@ impl<'g> Waits<'g> {
         let on_circle = path.iter().map(|(event, _)| *event).skip_while(|event| *event != back_to);
         Cycle(
             on_circle
-                .map(|event| match event {
-                    Event::Starts(ix) => Step { issue: self.graph.id(ix).clone(), start: true },
-                    Event::Resolves(ix) => Step { issue: self.graph.id(ix).clone(), start: false },
+                .filter_map(|event| match event {
+                    Event::Starts(ix) => Some(Step { issue: self.graph.id(ix).clone(), start: true }),
+                    Event::Resolves(ix) => Some(Step { issue: self.graph.id(ix).clone(), start: false }),
+                    Event::Replaced(_) => None,
                 })
                 .collect(),
         )

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
+use roundgate::model::above::{Above, Aboves};
 use roundgate::model::graph::{EdgeKind, Graph, Ix};
 use roundgate::model::issue::{Issue, Outcome, Priority, State};
 use roundgate::model::relation::Relation;
@@ -218,6 +219,7 @@ proptest! {
     #[test]
     fn the_relation_is_what_section_3_says(graph in graphs()) {
         let (relation, naive) = (Relation::of(&graph), Naive::of(&graph));
+        let mut aboves = Aboves::of(&graph);
         for n in graph.indices() {
             let gone = graph.self_and_ancestors(n).any(|up| naive.let_go.contains(&up));
             prop_assert_eq!(relation.resolved(n), naive.resolved.contains(&n), "resolved {}", n);
@@ -226,6 +228,12 @@ proptest! {
             prop_assert_eq!(relation.finished(n), naive.finished(&graph, n), "finished {}", n);
             prop_assert_eq!(relation.is_final(n), naive.is_final(&graph, n), "final {}", n);
             prop_assert_eq!(relation.blocked(n), relation.open_blockers(n).next().is_some());
+            let above = aboves.at(n);
+            prop_assert_eq!(above, Above::of(&graph, n));
+            prop_assert_eq!((above.root, above.depth), (graph.root(n), graph.depth(n)));
+            let same = (above.blocked, above.paused, above.finished, above.let_go);
+            let asked = (relation.blocked(n), relation.paused(n), relation.finished(n), relation.let_go(n));
+            prop_assert_eq!(same, asked);
         }
     }
 

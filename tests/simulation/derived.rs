@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use roundgate::model::act::pause;
 use roundgate::model::act::update::{self, Update};
 use roundgate::model::change::Change;
-use roundgate::model::frontier::{List, derived};
+use roundgate::model::frontier::{Deriving, List};
 use roundgate::model::id::IssueId;
 use roundgate::model::issue::{Outcome, Pause};
 use roundgate::model::snapshot::Snapshot;
@@ -29,20 +29,21 @@ impl Kept {
         let stored = ids().map(|id| self.of[&id].clone()).collect();
         snapshot.track(stored);
         act.iter().for_each(|change| snapshot.fold(change, at));
+        let mut deriving = Deriving::of(snapshot);
         for ix in snapshot.graph().touched() {
             let id = snapshot.graph().id(ix);
             let named = || act.iter().any(|change| change.subject() == Some(id));
             if !self.forgetful || !self.of.contains_key(id) || named() {
-                self.of.insert(id.clone(), derived(snapshot, ix));
+                self.of.insert(id.clone(), deriving.derived(ix));
             }
         }
     }
 
     /// The first issue of which something else is kept than what follows.
     fn stale(&self, snapshot: &Snapshot) -> Option<String> {
-        let graph = snapshot.graph();
+        let (graph, mut deriving) = (snapshot.graph(), Deriving::of(snapshot));
         graph.indices().find_map(|ix| {
-            let (kept, due) = (&self.of[graph.id(ix)], derived(snapshot, ix));
+            let (kept, due) = (&self.of[graph.id(ix)], deriving.derived(ix));
             let lists =
                 |of: &Derived| List::ALL.into_iter().filter(|&list| of.lists.has(list)).collect::<Vec<_>>();
             let differ = (lists(kept), lists(&due));

@@ -62,7 +62,7 @@ impl Touched {
             return search.found;
         }
         if rules.contains(&Rule::Shifted) {
-            shifted.iter().for_each(|&ix| search.shift(ix));
+            shifted.iter().for_each(|&ix| search.up(ix));
         }
         if rules.contains(&Rule::Failing) {
             search.failing();
@@ -164,21 +164,19 @@ impl Search<'_> {
     /// A change of this node itself, and of what it is a part of.
     fn touch(&mut self, id: &IssueId) {
         if let Some(ix) = self.snapshot.graph().ix(id) {
-            self.shift(ix);
+            self.up(ix);
         }
     }
 
-    fn shift(&mut self, ix: Ix) {
-        self.tops.insert(self.snapshot.graph().root(ix));
-        self.up(ix);
-    }
-
-    /// The scopes and asks that a node and those above it are, or belong to.
+    /// The scopes and asks that a node and those above it are, or belong to, and the root of its tree.
     fn up(&mut self, from: Ix) {
         let graph = self.snapshot.graph();
         for ix in graph.self_and_ancestors(from) {
             if !self.seen.insert(ix) {
                 break;
+            }
+            if graph.parent(ix).is_none() {
+                self.tops.insert(ix);
             }
             let id = graph.id(ix);
             if self.snapshot.scope(id).is_some() {

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Transaction, params_from_iter};
 
 use super::fault::Stopped;
 use super::{load, row};
-use crate::model::frontier::{List, derived};
+use crate::model::frontier::{Deriving, List};
 use crate::model::graph::Ix;
 use crate::model::id::IssueId;
 use crate::model::issue::Millis;
@@ -18,7 +18,8 @@ use crate::store::StoreError;
 /// transaction folded in.
 pub(super) fn changed(snapshot: &Snapshot) -> Vec<(Ix, Derived)> {
     let touched = snapshot.graph().touched().into_iter();
-    let now = touched.map(|ix| (ix, derived(snapshot, ix)));
+    let mut deriving = Deriving::of(snapshot);
+    let now = touched.map(|ix| (ix, deriving.derived(ix)));
     now.filter(|(ix, now)| snapshot.graph().stored(*ix) != Some(now)).collect()
 }
 
@@ -70,9 +71,10 @@ pub(super) fn rebuild(tx: &Transaction<'_>) -> Result<(), Stopped> {
     }
     let snapshot = load::snapshot(tx)?;
     let graph = snapshot.graph();
+    let mut deriving = Deriving::of(&snapshot);
     for ix in graph.indices() {
         let issue = graph.issue(ix);
-        put(tx, &issue.id, issue.created_at, None, &derived(&snapshot, ix))?;
+        put(tx, &issue.id, issue.created_at, None, &deriving.derived(ix))?;
     }
     Ok(())
 }
@@ -80,12 +82,13 @@ pub(super) fn rebuild(tx: &Transaction<'_>) -> Result<(), Stopped> {
 /// The first thing that is derived and is not what it should be.
 pub(super) fn difference(conn: &Connection, snapshot: &Snapshot) -> Result<Option<String>, Stopped> {
     let graph = snapshot.graph();
+    let mut deriving = Deriving::of(snapshot);
     let mut entries: i64 = 0;
     for (id, stored) in load::derived(conn)? {
         let Some(ix) = graph.ix(&id) else {
             return Ok(Some(format!("{id} has a standing, and there is no such issue")));
         };
-        if stored != derived(snapshot, ix) {
+        if stored != deriving.derived(ix) {
             return Ok(Some(format!("what is derived of {id} is not what follows from the tables")));
         }
         for list in List::ALL.into_iter().filter(|list| stored.lists.has(*list)) {
