@@ -100,7 +100,7 @@ pub fn run(context: &Context, command: AsksCommand) -> Result<u8, AppError> {
             if context.json() {
                 context.print_json(&ask)?
             } else {
-                context.print(&shown(&ask))
+                context.print(&shown(context, &ask))
             }
             Ok(0)
         }
@@ -129,12 +129,22 @@ fn listed(found: &[AskView], limits: RowsArgs) -> String {
     table_of(&header, rows.collect(), limits, "nobody is asked anything", "--limit 0")
 }
 
+/// An ask whose evidence says where the rest is at the store that was named. A human's own words stay as they are.
+#[cfg(feature = "watch")]
+pub fn at_this_store(context: &Context, ask: &mut AskView) {
+    for text in ask.evidence.iter_mut().filter(|_| ask.kind != "question") {
+        if let Some(command) = text.strip_prefix(EVERYTHING) {
+            *text = format!("{EVERYTHING}{}", context.remembered(command));
+        }
+    }
+}
+
 /// How many things there are to weigh at most, and how much of each is shown.
 const WEIGHED: usize = 4;
 const PREVIEW_CHARS: usize = 400;
 
 /// An ask as a human decides it: the question, what is new, what each choice does, where the rest is.
-fn shown(ask: &AskView) -> String {
+fn shown(context: &Context, ask: &AskView) -> String {
     let mut out = format!("{}  {}  in {}\n", ask.id, ask.status, ask.root);
     let mut say = |text: String| out.push_str(&format!("{text}\n"));
     let open = ask.status == "open";
@@ -159,7 +169,7 @@ fn shown(ask: &AskView) -> String {
         let (label, effect) = (line(&choice.label), line(&choice.effect));
         say(format!("  {}  {:<18} {label}: {effect}", number + 1, choice.id));
     }
-    say(format!("\neverything: {}", line(&ask.everything)));
+    say(format!("\neverything: {}", line(&context.remembered(&ask.everything))));
     if let (Some(answer), Some(by)) = (&ask.answer, &ask.answered_by) {
         let note = ask.note.as_deref().unwrap_or_default();
         say(format!("answered {answer} by {by}  {}", multiline(note)));
@@ -170,7 +180,7 @@ fn shown(ask: &AskView) -> String {
     if let Some(reason) = ask.reason.as_ref().filter(|reason| !by_answer(reason)) {
         say(format!("closed: {}", line(reason)));
     } else if open {
-        say(format!("roundgate answer {} CHOICE --note TEXT", ask.id));
+        say(context.call("answer").arg(&ask.id).and("CHOICE --note TEXT").to_string());
     }
     out
 }
@@ -229,7 +239,7 @@ fn asked(
         true => Some(asks::dependents_of(session, &ask.id)?.len()),
         false => None,
     };
-    prompt::choose(&ask, &args.note, waiting)
+    prompt::choose(context, &ask, &args.note, waiting)
 }
 
 /// What became of an ask.
@@ -240,7 +250,11 @@ fn print_changed(context: &Context, did: &str, done: &Changed<AskView>) -> Resul
         let did = if done.changed { did } else { "unchanged" };
         context.line(&format!(
             "{did} {}",
-            shown(&done.value).lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n  ")
+            shown(context, &done.value)
+                .lines()
+                .take_while(|line| !line.is_empty())
+                .collect::<Vec<_>>()
+                .join("\n  ")
         ));
     }
     Ok(0)

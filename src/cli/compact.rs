@@ -58,7 +58,8 @@ fn print(context: &Context, view: &CompactView) {
     match &view.archive {
         Some(archive) => {
             context.line(&format!("moved {what} to {}", archive.display()));
-            context.say("keep that file: roundgate doctor --archive FILE holds it against the store");
+            let doctor = context.call("doctor --archive").arg(archive);
+            context.say(&format!("keep that file: {doctor} holds it against the store"));
         }
         None if view.events == 0 => context.line("there is nothing to move"),
         None => {

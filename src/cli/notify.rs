@@ -126,7 +126,7 @@ fn send(context: &Context) -> Result<u8, AppError> {
     let mut session = context.session_to_write()?;
     let terms = session.config.notify.clone();
     if !terms.configured() {
-        let how = "roundgate config set notify.command '[\"sh\", \"./notify.sh\"]'";
+        let how = context.call("config set notify.command").arg(r#"["sh", "./notify.sh"]"#);
         return Err(AppError::Usage(format!("no notifier is configured; {how} names one")));
     }
     let asked = asked_to_end()?;

@@ -43,12 +43,12 @@ pub fn run(context: &Context, args: StatusArgs) -> Result<u8, AppError> {
     if let Some(undelivered) = undelivered_line(&found.notifications, found.notifier) {
         context.line(&format!("notify  {}", line(&undelivered)));
     }
+    let list = context.call("issues list");
     match (found.roots.is_empty(), found.alone) {
         (true, 0) => context.line("no root has anything left to do"),
         (_, 0) => {}
-        (_, 1) => context.line("1 issue that stands alone is not done; roundgate issues list shows it"),
-        (_, n) => context
-            .line(&format!("{n} issues that stand alone are not done; roundgate issues list shows them")),
+        (_, 1) => context.line(&format!("1 issue that stands alone is not done; {list} shows it")),
+        (_, n) => context.line(&format!("{n} issues that stand alone are not done; {list} shows them")),
     }
     for root in &found.roots {
         context.line("");

@@ -9,6 +9,7 @@ mod daemon;
 mod documents;
 mod duties;
 mod exits;
+mod further;
 mod gated;
 mod heartbeats;
 mod json;

@@ -16,11 +16,12 @@ pub fn somebody_is_there(context: &Context) -> bool {
 /// What a human says to an ask: a choice and a note; `None` leaves it open. `waiting` is how much else is
 /// skipped, should the scope be abandoned.
 pub fn choose(
+    context: &Context,
     ask: &AskView,
     note: &str,
     waiting: Option<usize>,
 ) -> Result<Option<(String, String)>, AppError> {
-    write_stderr(&multiline(&shown(ask)));
+    write_stderr(&multiline(&shown(context, ask)));
     let mut lines = stdin().lock().lines();
     let mut read = |prompt: &str| -> Result<Option<String>, AppError> {
         write_stderr(&multiline(prompt));

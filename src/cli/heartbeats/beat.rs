@@ -114,7 +114,7 @@ impl Daemon<'_> {
                     pass.next
                 }
                 Err(error) if error.retryable() => {
-                    print_failure(&Failure::from(error), self.context.json());
+                    print_failure(&self.context.failure(&error), self.context.json());
                     Some(session.clock.now().saturating_add(RETRY))
                 }
                 Err(error) => return Err(error),
@@ -147,7 +147,7 @@ impl Daemon<'_> {
                 self.misconfigured = None;
             }
             Err(error) => {
-                let failure = Failure::from(error);
+                let failure = self.context.failure(&error);
                 if self.misconfigured.as_ref() != Some(&failure.message) {
                     let message = format!("{}; what it said before holds", failure.message);
                     self.misconfigured = Some(failure.message);
@@ -166,7 +166,7 @@ impl Daemon<'_> {
             Ok(()) => self.unsaved = false,
             Err(error) => {
                 if !std::mem::replace(&mut self.unsaved, true) {
-                    let failure = Failure::from(error);
+                    let failure = self.context.failure(&error);
                     let message = format!("idle ticks are not remembered: {}", failure.message);
                     print_failure(&Failure { message, ..failure }, self.context.json());
                 }
