@@ -15,6 +15,7 @@ use crate::app::config;
 use crate::app::view::{AskView, EVERYTHING};
 use crate::app::{AppError, Changed, Session};
 use crate::model::act::answer::ABANDON;
+use crate::model::counted::{counted, if_one};
 use crate::model::tag::Tag;
 
 #[derive(Debug, Subcommand)]
@@ -151,8 +152,7 @@ fn shown(context: &Context, ask: &AskView) -> String {
     if ask.assignee.is_some() || ask.due_at.is_some() || ask.reminders > 0 {
         let to = ask.assignee.as_deref().unwrap_or("anybody");
         let due = ask.due_at.map_or(String::new(), |at| format!(", due {}", moment(at)));
-        let times = if ask.reminders == 1 { "time" } else { "times" };
-        let reminded = format!(", reminded {} {times}", ask.reminders);
+        let reminded = format!(", reminded {}", counted(ask.reminders, "time"));
         say(format!("for {to}{due}{}", if ask.reminders == 0 { "" } else { &reminded }));
     }
     if let Some(every) = ask.remind_every_ms.filter(|_| open) {
@@ -214,7 +214,9 @@ pub fn answer(context: &Context, args: AnswerArgs) -> Result<u8, AppError> {
     }
     if wish.with_dependents && wish.choice == ABANDON {
         let waiting = asks::dependents_of(&session, &args.ask)?.len();
-        context.say(&format!("{waiting} issues that wait for the scope are skipped, too"));
+        let (wait, are) = (if_one(waiting, "waits", "wait"), if_one(waiting, "is", "are"));
+        let issues = counted(waiting, "issue");
+        context.say(&format!("{issues} that {wait} for the scope {are} skipped, too"));
     }
     let done = asks::answer(&mut session, &args.ask, wish)?;
     if args.tick {

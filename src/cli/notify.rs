@@ -8,6 +8,7 @@ use super::render::{RowsArgs, moment, table};
 use super::signals::{STOPPED, asked_to_end, said};
 use crate::app::notify::{self, NoticeView, Sent, Undelivered, program, send_due};
 use crate::app::{AppError, Changed, Session};
+use crate::model::counted::{counted, if_one};
 
 #[derive(Debug, Subcommand)]
 pub enum NotifyCommand {
@@ -79,14 +80,13 @@ pub fn after_last_tick(context: &Context, session: &mut Session) -> Result<Optio
 /// What is not delivered, in a line; nothing when there is nothing.
 pub fn undelivered_line(found: &Undelivered, configured: bool) -> Option<String> {
     let since = found.since?;
-    let many =
-        if found.count == 1 { "1 notification is" } else { &format!("{} notifications are", found.count) };
+    let (many, are) = (counted(found.count, "notification"), if_one(found.count, "is", "are"));
     let last = found
         .last_failure
         .as_ref()
         .map_or_else(String::new, |failure| format!("; last failure: {}", failure.why));
     let nobody = if configured { "" } else { "; no notifier is configured" };
-    Some(format!("{many} undelivered since {}{last}{nobody}", moment(since)))
+    Some(format!("{many} {are} undelivered since {}{last}{nobody}", moment(since)))
 }
 
 fn list(context: &Context, args: &ListArgs) -> Result<u8, AppError> {

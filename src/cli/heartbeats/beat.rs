@@ -13,6 +13,7 @@ use crate::cli::output::{Failure, line, print_failure, with_causes, write_stderr
 use crate::cli::render::moment;
 use crate::cli::signals::asked_to_end;
 use crate::cli::tick::worse;
+use crate::model::counted::counted;
 use crate::model::issue::Millis;
 
 /// How long a sleep is before the signals are looked at again.
@@ -74,7 +75,8 @@ fn tell(view: &HappenedView) {
         }
         Happened::Skipped { gap } => {
             let more = if gap.at_least { "at least " } else { "" };
-            format!("{more}{} due times from {} to {}", gap.count, moment(gap.first), moment(gap.last))
+            let times = counted(gap.count, "due time");
+            format!("{more}{times} from {} to {}", moment(gap.first), moment(gap.last))
         }
         Happened::Over { why } => (*why).to_owned(),
         Happened::Stuck { why } => why.clone(),
