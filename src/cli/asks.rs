@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use super::context::Context;
 use super::issues::would_skip;
 use super::output::{line, multiline};
+use super::pause::paused_line;
 use super::render::{RowsArgs, moment, table_of};
 use super::tick::show_and_tick;
 use crate::app::asks::{self, AnswerWish};
@@ -16,6 +17,7 @@ use crate::app::view::{AskView, EVERYTHING};
 use crate::app::{AppError, Changed, Session};
 use crate::model::act::answer::ABANDON;
 use crate::model::counted::{counted, if_one};
+use crate::model::issue::Millis;
 use crate::model::tag::Tag;
 
 #[derive(Debug, Subcommand)]
@@ -97,11 +99,12 @@ pub fn run(context: &Context, command: AsksCommand) -> Result<u8, AppError> {
             Ok(0)
         }
         AsksCommand::Show(args) => {
-            let ask = asks::show(&context.session()?, &args.id)?;
+            let session = context.session()?;
+            let ask = asks::show(&session, &args.id)?;
             if context.json() {
                 context.print_json(&ask)?
             } else {
-                context.print(&shown(context, &ask))
+                context.print(&shown(context, &ask, session.clock.now()))
             }
             Ok(0)
         }
@@ -145,7 +148,7 @@ const WEIGHED: usize = 4;
 const PREVIEW_CHARS: usize = 400;
 
 /// An ask as a human decides it: the question, what is new, what each choice does, where the rest is.
-fn shown(context: &Context, ask: &AskView) -> String {
+fn shown(context: &Context, ask: &AskView, now: Millis) -> String {
     let mut out = format!("{}  {}  in {}\n", ask.id, ask.status, ask.root);
     let mut say = |text: String| out.push_str(&format!("{text}\n"));
     let open = ask.status == "open";
@@ -159,7 +162,18 @@ fn shown(context: &Context, ask: &AskView) -> String {
         say(format!("a reminder every {}", config::duration(every)));
     }
     if let Some(timeout) = ask.timeout.as_ref().filter(|_| open) {
-        say(format!("unless somebody answers by {}: {}", moment(timeout.at), timeout.choice));
+        let (at, choice) = (moment(timeout.at), &timeout.choice);
+        say(match ask.paused {
+            None if timeout.at <= now => format!("nobody answered by {at}: the next tick chooses {choice}"),
+            _ => format!("unless somebody answers by {at}: {choice}"),
+        });
+    }
+    if let Some(pause) = &ask.paused {
+        let timed = ask.due_at.is_some() || ask.remind_every_ms.is_some() || ask.timeout.is_some();
+        say(paused_line(pause));
+        if timed {
+            say("its time stands still until that is resumed, and what is due is later by as long".to_owned());
+        }
     }
     say(format!("\n{}\n", multiline(&ask.question)));
     let weighed = ask.evidence.iter().filter(|text| ask.kind == "question" || !text.starts_with(EVERYTHING));
@@ -252,7 +266,7 @@ fn print_changed(context: &Context, did: &str, done: &Changed<AskView>) -> Resul
         let did = if done.changed { did } else { "unchanged" };
         context.line(&format!(
             "{did} {}",
-            shown(context, &done.value)
+            shown(context, &done.value, context.clock()?.now())
                 .lines()
                 .take_while(|line| !line.is_empty())
                 .collect::<Vec<_>>()

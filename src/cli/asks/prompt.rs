@@ -22,7 +22,7 @@ pub fn choose(
     note: &str,
     waiting: Option<usize>,
 ) -> Result<Option<(String, String)>, AppError> {
-    write_stderr(&multiline(&shown(context, ask)));
+    write_stderr(&multiline(&shown(context, ask, context.clock()?.now())));
     let mut lines = stdin().lock().lines();
     let mut read = |prompt: &str| -> Result<Option<String>, AppError> {
         write_stderr(&multiline(prompt));
