@@ -9,6 +9,7 @@ use super::signals::{STOPPED, asked_to_end, said};
 use crate::app::notify::{self, NoticeView, Sent, Undelivered, program, send_due};
 use crate::app::{AppError, Changed, Session};
 use crate::model::counted::{counted, if_one};
+use crate::model::record::Notice;
 
 #[derive(Debug, Subcommand)]
 pub enum NotifyCommand {
@@ -106,7 +107,7 @@ fn list(context: &Context, args: &ListArgs) -> Result<u8, AppError> {
             view.id.clone(),
             view.state.to_string(),
             view.attempts.to_string(),
-            moment(view.due_at),
+            if view.due_at == Notice::AT_ONCE { "at once".to_owned() } else { moment(view.due_at) },
             view.question.clone(),
             why.to_owned(),
         ]
