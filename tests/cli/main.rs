@@ -17,6 +17,7 @@ mod json;
 mod kept_lists;
 mod left_open;
 mod lost_store;
+mod names;
 mod notify;
 mod output;
 mod pauses;
