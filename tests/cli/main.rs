@@ -5,6 +5,7 @@
 
 mod asks;
 mod bare;
+mod config;
 mod counts;
 mod daemon;
 mod documents;
