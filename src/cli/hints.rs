@@ -63,6 +63,7 @@ pub fn hint(error: &AppError, program: &Program) -> Option<String> {
             )
         }
         AppError::ClockRuns(_) => "one is enough: it ticks every heartbeat that is due".to_owned(),
+        AppError::Stopped(_) => "the same call goes on from there".to_owned(),
         AppError::InUse { clock: Some(pid), .. } => {
             format!(
                 "stop roundgate heartbeats run (process {pid}) and whatever else has it open, and try again"

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use super::context::Context;
 use super::output::{line, with_causes};
 use super::render::{RowsArgs, moment, table};
-use super::signals::{STOPPED, asked_to_end, said};
+use super::signals::{STOPPED, asked_to_end, or_stopped, said};
 use crate::app::notify::{self, NoticeView, Sent, Undelivered, program, send_due};
 use crate::app::{AppError, Changed, Session};
 use crate::model::counted::{counted, if_one};
@@ -131,7 +131,8 @@ fn send(context: &Context) -> Result<u8, AppError> {
         return Err(AppError::Usage(format!("no notifier is configured; {how} names one")));
     }
     let asked = asked_to_end()?;
-    let sent = send_due(&mut session, &mut program(&terms, &folder, &|| said(&asked)))?;
+    let sent = send_due(&mut session, &mut program(&terms, &folder, &|| said(&asked)));
+    let sent = or_stopped(sent, &asked)?;
     if context.json() {
         context.print_json(&sent)?;
     } else {

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::context::Context;
 use super::output::{line, multiline, write_stderr};
 use super::plan::{Opened, session_or_new};
-use super::signals::{STOPPED, asked_to_end};
+use super::signals::{STOPPED, asked_to_end, or_stopped};
 use crate::app::run::{End, Progress, Supervisor, check_workers, supervise};
 use crate::app::validate::validate;
 use crate::app::{AppError, asks, plan, resolve_root};
@@ -69,7 +69,7 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
     let supervisor = Supervisor { root, cwd, store, interrupted: &asked };
     let ended = supervise(&mut session, &supervisor, &mut |progress| screen.show(&progress));
     screen.clear();
-    let (end, view) = ended?;
+    let (end, view) = or_stopped(ended, &interrupted)?;
     let (word, code) = match end {
         End::Final => ("final", 0),
         End::Human if view.paused.is_some() => ("paused", 11),

@@ -27,5 +27,6 @@ mod reading;
 mod said;
 mod searching;
 mod stage;
+mod stopped;
 mod two_trees;
 mod verdicts;
