@@ -1,5 +1,7 @@
 //! The way out of each error.
 
+use std::io::ErrorKind;
+
 use super::command_line::Program;
 use crate::app::shell::shell_word;
 use crate::app::{AppError, ScheduleError, place};
@@ -63,7 +65,14 @@ pub fn hint(error: &AppError, program: &Program) -> Option<String> {
             )
         }
         AppError::ClockRuns(_) => "one is enough: it ticks every heartbeat that is due".to_owned(),
+        AppError::ClockLocked(file) => format!(
+            "no roundgate of this machine has it: fuser {} names what has, unless that runs in another container",
+            shell_word(file)
+        ),
         AppError::Stopped(_) => "the same call goes on from there".to_owned(),
+        AppError::File { source, .. } if source.kind() == ErrorKind::PermissionDenied => {
+            "make it readable and writable for this user, or call as the user that it belongs to".to_owned()
+        }
         AppError::InUse { clock: Some(pid), .. } => {
             format!(
                 "stop roundgate heartbeats run (process {pid}) and whatever else has it open, and try again"
@@ -224,4 +233,21 @@ fn refused(refusal: &Refusal, program: &Program) -> Option<String> {
         _ => return None,
     };
     Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Error;
+
+    use super::*;
+
+    #[test]
+    fn a_lock_of_another_user_says_whose_it_must_be() {
+        let of = |kind| {
+            let what = "lock /srv/store/heartbeats.lock".to_owned();
+            hint(&AppError::File { what, source: Error::from(kind) }, &Program::default())
+        };
+        assert!(of(ErrorKind::PermissionDenied).unwrap().contains("the user that it belongs to"));
+        assert_eq!(of(ErrorKind::NotFound), None);
+    }
 }
