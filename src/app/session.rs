@@ -138,12 +138,7 @@ impl Work {
         defaults: &Bounds,
     ) -> Result<Vec<Primitive>, AppError> {
         let Work { snapshot, ids, now, asks, .. } = self;
-        let mut next_id = || ids.next(snapshot);
-        let mut forge = Forge { now: *now, defaults, asks, next_id: &mut next_id };
-        compile(snapshot, transition, &mut forge).ok_or_else(|| AppError::Broken {
-            transition: transition.kind().to_owned(),
-            why: "what it was decided on is not there".to_owned(),
-        })
+        compiled(snapshot, transition, ids, (*now, defaults, asks))
     }
 
     /// Once everything is done, a post about this transition goes to the topic of the root.
@@ -174,6 +169,25 @@ impl Work {
         self.tick = true;
         self.actor = Actor::engine();
     }
+}
+
+/// The primitives of a transition that was decided on a snapshot, with what they need from outside: ids, the
+/// moment, and what is configured.
+///
+/// # Errors
+/// When it was decided on another one.
+pub(super) fn compiled(
+    snapshot: &Snapshot,
+    transition: &Transition,
+    ids: &mut IdStream,
+    (now, defaults, asks): (Millis, &Bounds, &AskPolicy),
+) -> Result<Vec<Primitive>, AppError> {
+    let mut next_id = || ids.next(snapshot);
+    let mut forge = Forge { now, defaults, asks, next_id: &mut next_id };
+    compile(snapshot, transition, &mut forge).ok_or_else(|| AppError::Broken {
+        transition: transition.kind().to_owned(),
+        why: "what it was decided on is not there".to_owned(),
+    })
 }
 
 impl Session {
