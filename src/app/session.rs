@@ -1,5 +1,6 @@
 //! A session with a store: one actor, one clock, one configuration. Every mutation goes through
-//! [`Session::change`], every question through [`Session::read`].
+//! [`Session::change`] or [`Session::change_whole`], every question through [`Session::look`], and those about
+//! all there is through [`Session::read`].
 
 use std::path::Path;
 
