@@ -31,6 +31,9 @@ use stores::{Beside, Kept, Spec};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
+/// What the imports are called among the commands.
+const IMPORT: &str = "import";
+
 /// Times whole roundgate processes against a bare SQLite program
 #[derive(Debug, Parser)]
 struct Arguments {
@@ -40,8 +43,7 @@ struct Arguments {
     /// What lies beside that in further stores of the first size: below, roots, wide, or none
     #[arg(long, value_delimiter = ',', default_value = "below,roots,wide")]
     beside: Vec<String>,
-    /// Only these commands: idle-tick, ready, validate, status, tick, claim, close, create, import
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', help = format!("Only these commands: {}", known().join(", ")))]
     only: Vec<String>,
     /// How often each command runs
     #[arg(long, default_value_t = 31)]
@@ -138,14 +140,19 @@ fn bench(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
+/// What can be measured.
+fn known() -> Vec<&'static str> {
+    ALL.iter().map(|one| one.word()).chain([IMPORT]).collect()
+}
+
 /// The commands to measure, and whether imports are among them.
 fn wanted(only: &[String]) -> Result<(Vec<Operation>, bool)> {
     let named = |word: &str| only.is_empty() || only.iter().any(|one| one == word);
-    let known = |word: &String| word == "import" || ALL.iter().any(|one| one.word() == word);
-    if let Some(unknown) = only.iter().find(|word| !known(word)) {
+    let known = known();
+    if let Some(unknown) = only.iter().find(|word| !known.contains(&word.as_str())) {
         return Err(format!("there is no command {unknown} here").into());
     }
-    Ok((ALL.into_iter().filter(|one| named(one.word())).collect(), named("import")))
+    Ok((ALL.into_iter().filter(|one| named(one.word())).collect(), named(IMPORT)))
 }
 
 fn specs(arguments: &Arguments) -> Result<Vec<Spec>> {

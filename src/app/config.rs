@@ -3,10 +3,12 @@
 mod asks;
 mod notify;
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use rustix::fs::{FlockOperation, flock};
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
 use super::AppError;
@@ -15,12 +17,15 @@ use crate::model::duty::AskPolicy;
 use crate::model::issue::Millis;
 use crate::model::quote::quoted;
 use crate::model::record::Bounds;
+use crate::store::StoreError;
 use crate::store::sqlite::Synchronous;
 
 pub use notify::Notify;
 
 /// The file's name inside the store's folder.
 pub const FILE: &str = "config.toml";
+/// How long to wait for others who change it.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What can be configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,11 +172,32 @@ pub fn list(folder: &Path) -> Result<Vec<Entry>, AppError> {
     Ok(entries.collect())
 }
 
+/// The right to change the file, which whoever else changes it waits for: what is written is made of what was
+/// read. The file itself is another after each change, so the lock is on the folder.
+fn alone(folder: &Path) -> Result<File, AppError> {
+    let failed = |source| AppError::File { what: format!("lock {}", folder.display()), source };
+    let opened = File::open(folder).map_err(failed)?;
+    let started = Instant::now();
+    loop {
+        match flock(&opened, FlockOperation::NonBlockingLockExclusive).map_err(std::io::Error::from) {
+            Ok(()) => return Ok(opened),
+            Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(failed(error)),
+            Err(_) if started.elapsed() >= PATIENCE => {
+                let waited_ms = u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX);
+                return Err(StoreError::Busy { waited_ms }.into());
+            }
+            Err(_) => std::thread::sleep(Duration::from_millis(5).mul_f64(0.5 + fastrand::f64())),
+        }
+    }
+}
+
 /// Writes one key; says whether that changed the file. Comments and order stay as they are.
 ///
 /// # Errors
-/// When the key or the value is not known, or the file cannot be written.
+/// When the key or the value is not known, or the file cannot be written; [`StoreError::Busy`] when others
+/// were at it for 10 seconds.
 pub fn set(folder: &Path, key: &str, text: &str) -> Result<bool, AppError> {
+    let _alone = alone(folder)?;
     let mut document = document(folder)?;
     // The value that goes may be what is wrong.
     let mut config = configured(folder, &document, Some(key))?;

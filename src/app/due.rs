@@ -11,9 +11,9 @@ pub enum Due {
     In(Millis),
     /// Once.
     At {
-        /// The moment, or a local time.
+        /// The moment, a local time, or a day: by its end.
         text: String,
-        /// The zone of a local time; otherwise UTC.
+        /// The zone of a local time or a day; otherwise UTC.
         zone: Option<String>,
     },
 }
@@ -26,7 +26,9 @@ impl Due {
     pub fn at(&self, now: Millis) -> Result<Millis, AppError> {
         match self {
             Due::In(millis) => Ok(now.saturating_add(*millis)),
-            Due::At { text, zone } => ahead(text, zone.as_deref(), now),
+            Due::At { text, zone } => {
+                still_to_come(schedule::deadline(text, zone.as_deref().unwrap_or("UTC"))?, text, now)
+            }
         }
     }
 }
@@ -36,6 +38,9 @@ impl Due {
 /// # Errors
 /// When the text is no moment, the zone is not known, or it is over.
 pub(super) fn ahead(text: &str, zone: Option<&str>, now: Millis) -> Result<Millis, AppError> {
-    let at = schedule::moment(text, zone.unwrap_or("UTC"))?;
+    still_to_come(schedule::moment(text, zone.unwrap_or("UTC"))?, text, now)
+}
+
+fn still_to_come(at: Millis, text: &str, now: Millis) -> Result<Millis, AppError> {
     if at <= now { Err(ScheduleError::Over(text.to_owned()).into()) } else { Ok(at) }
 }

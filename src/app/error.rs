@@ -103,6 +103,12 @@ pub enum AppError {
     /// Another process ticks what is due at this store.
     #[error("another heartbeats run is at work on {}", .0.display())]
     ClockRuns(PathBuf),
+    /// What has the lock of whoever ticks what is due is no such process of this machine.
+    #[error("another program has locked {}", .0.display())]
+    ClockLocked(PathBuf),
+    /// A signal asked the process to end, and what it waited for had not come by then.
+    #[error("stopped: {0}")]
+    Stopped(Box<AppError>),
     /// What must have the store to itself found others who have it open.
     #[error(
         "others have the store open, idle or not: waited {waited_ms} ms to be alone with it; nothing was written"
@@ -223,7 +229,9 @@ impl AppError {
             AppError::Ambiguous { .. }
             | AppError::StoreInPlace(_)
             | AppError::OperationUsed { .. }
-            | AppError::ClockRuns(_) => 4,
+            | AppError::ClockRuns(_)
+            | AppError::ClockLocked(_) => 4,
+            AppError::Stopped(_) => 130,
             AppError::BadActor { .. }
             | AppError::Usage(_)
             | AppError::Plan { .. }
@@ -274,7 +282,8 @@ impl AppError {
             AppError::StoreInPlace(_) => "store_exists",
             AppError::BadActor { .. } | AppError::Usage(_) => "usage",
             AppError::Schedule(_) => "schedule",
-            AppError::ClockRuns(_) => "clock_runs",
+            AppError::ClockRuns(_) | AppError::ClockLocked(_) => "clock_runs",
+            AppError::Stopped(_) => "stopped",
             AppError::DatabaseReplaced(_) => "database_replaced",
             AppError::Plan { .. } => "plan",
             AppError::PlanConflict(_) => "plan_conflict",
@@ -294,6 +303,7 @@ impl AppError {
     pub fn retryable(&self) -> bool {
         match self {
             AppError::Refusal(refusal) => refusal.class() == Class::NotYet,
+            AppError::Stopped(waited) => waited.retryable(),
             AppError::Store(StoreError::Busy { .. })
             | AppError::InUse { .. }
             | AppError::NotDelivered { .. } => true,

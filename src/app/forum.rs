@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::asks::human_answer;
 use super::issues::{bound_packet, issue_of_topic};
+use super::session::resolve;
 use super::view::Word;
 use super::{AppError, Changed, Session};
 use crate::model::act::{answer, packet, verdict};
@@ -25,6 +26,15 @@ pub struct Posted {
     /// Why it is no act, where it reads like one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<Word>,
+}
+
+/// The topic that is meant: that of an issue has the issue's id in full, also where a unique prefix is given.
+///
+/// # Errors
+/// When no issue, or more than one, has that id.
+pub fn full_topic(session: &Session, text: &str) -> Result<String, AppError> {
+    let Some(id) = text.strip_prefix("issue:") else { return Ok(text.to_owned()) };
+    session.look(|snapshot| Ok(verdict::topic(&resolve(snapshot, id)?)))
 }
 
 /// Posts to a topic. A `VERDICT:` in a review's topic, an `/answer` in an ask's and a

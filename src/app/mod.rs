@@ -25,6 +25,7 @@ pub mod plan;
 pub mod rounds;
 pub mod run;
 mod session;
+pub mod shell;
 pub mod status;
 pub mod tick;
 pub mod ui;

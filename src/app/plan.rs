@@ -252,7 +252,7 @@ fn asking(ask: &AskPolicy) -> Policy {
     Policy { ask: ask.clone(), ..Policy::default() }
 }
 
-/// The goals of a root, by key. A successor keeps no key, so the first of a name is the plan's.
+/// The goals of a root, by key. A successor has none: each key is there once.
 fn goals_of(snapshot: &Snapshot, root: &IssueId) -> BTreeMap<String, IssueId> {
     let graph = snapshot.graph();
     let children = graph.ix(root).map(|ix| graph.children(ix).to_vec()).unwrap_or_default();
@@ -320,7 +320,7 @@ fn new_goal(
     Ok(id)
 }
 
-/// A goal that is stored already: unfinished ones get the plan's text, and what has begun is left alone.
+/// A goal that is stored already gets what the plan says anew. Where it has begun, that is a conflict.
 fn existing(
     work: &mut Work,
     id: &IssueId,

@@ -1,5 +1,6 @@
 //! A session with a store: one actor, one clock, one configuration. Every mutation goes through
-//! [`Session::change`], every question through [`Session::read`].
+//! [`Session::change`] or [`Session::change_whole`], every question through [`Session::look`], and those about
+//! all there is through [`Session::read`].
 
 use std::path::Path;
 
@@ -138,12 +139,7 @@ impl Work {
         defaults: &Bounds,
     ) -> Result<Vec<Primitive>, AppError> {
         let Work { snapshot, ids, now, asks, .. } = self;
-        let mut next_id = || ids.next(snapshot);
-        let mut forge = Forge { now: *now, defaults, asks, next_id: &mut next_id };
-        compile(snapshot, transition, &mut forge).ok_or_else(|| AppError::Broken {
-            transition: transition.kind().to_owned(),
-            why: "what it was decided on is not there".to_owned(),
-        })
+        compiled(snapshot, transition, ids, (*now, defaults, asks))
     }
 
     /// Once everything is done, a post about this transition goes to the topic of the root.
@@ -174,6 +170,25 @@ impl Work {
         self.tick = true;
         self.actor = Actor::engine();
     }
+}
+
+/// The primitives of a transition that was decided on a snapshot, with what they need from outside: ids, the
+/// moment, and what is configured.
+///
+/// # Errors
+/// When it was decided on another one.
+pub(super) fn compiled(
+    snapshot: &Snapshot,
+    transition: &Transition,
+    ids: &mut IdStream,
+    (now, defaults, asks): (Millis, &Bounds, &AskPolicy),
+) -> Result<Vec<Primitive>, AppError> {
+    let mut next_id = || ids.next(snapshot);
+    let mut forge = Forge { now, defaults, asks, next_id: &mut next_id };
+    compile(snapshot, transition, &mut forge).ok_or_else(|| AppError::Broken {
+        transition: transition.kind().to_owned(),
+        why: "what it was decided on is not there".to_owned(),
+    })
 }
 
 impl Session {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::pause::PauseView;
-use super::session::resolve_root;
+use super::session::{compiled, resolve_root};
 use super::view::Word;
 use super::{AppError, Session, Work};
 use crate::engine::{
@@ -189,11 +189,7 @@ fn preview(
         return Ok(report(snapshot, ix, decision, None, now, defaults));
     };
     let mut ids = session.ids.stream(0);
-    let mut next_id = || ids.next(snapshot);
-    let asks = &session.config.asks;
-    let mut forge = crate::engine::Forge { now, defaults, asks, next_id: &mut next_id };
-    let primitives = crate::engine::compile(snapshot, transition, &mut forge)
-        .ok_or_else(|| broken(transition, "what it was decided on is not there"))?;
+    let primitives = compiled(snapshot, transition, &mut ids, (now, defaults, &session.config.asks))?;
     Ok(report(snapshot, ix, decision, Some((&primitives, false)), now, defaults))
 }
 

@@ -237,6 +237,9 @@ pub struct AskView {
     /// What is chosen should nobody answer, and when.
     #[serde(default)]
     pub timeout: Option<Fallback>,
+    /// What keeps its time from going on, when it is open below a pause.
+    #[serde(default)]
+    pub paused: Option<PauseView>,
     /// Why it was closed, once it is settled.
     #[serde(default)]
     pub reason: Option<String>,
@@ -274,6 +277,9 @@ impl AskView {
             remind_every_ms: duty.and_then(|duty| duty.remind_every),
             reminders: duty.map_or(0, |duty| duty.reminders()),
             timeout: duty.and_then(|duty| duty.default.clone()),
+            paused: ix
+                .filter(|_| status == "open")
+                .and_then(|ix| PauseView::over(snapshot, ix).into_iter().next()),
             reason: ix.and_then(|ix| graph.issue(ix).state.reason()).map(str::to_owned),
             everything: everything(ask),
             evidence: ask.evidence.clone(),

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use super::context::Context;
 use super::issues::would_skip;
 use super::output::{line, multiline};
+use super::pause::paused_line;
 use super::render::{RowsArgs, moment, table_of};
 use super::tick::show_and_tick;
 use crate::app::asks::{self, AnswerWish};
@@ -15,6 +16,8 @@ use crate::app::config;
 use crate::app::view::{AskView, EVERYTHING};
 use crate::app::{AppError, Changed, Session};
 use crate::model::act::answer::ABANDON;
+use crate::model::counted::{counted, if_one};
+use crate::model::issue::Millis;
 use crate::model::tag::Tag;
 
 #[derive(Debug, Subcommand)]
@@ -96,11 +99,12 @@ pub fn run(context: &Context, command: AsksCommand) -> Result<u8, AppError> {
             Ok(0)
         }
         AsksCommand::Show(args) => {
-            let ask = asks::show(&context.session()?, &args.id)?;
+            let session = context.session()?;
+            let ask = asks::show(&session, &args.id)?;
             if context.json() {
                 context.print_json(&ask)?
             } else {
-                context.print(&shown(&ask))
+                context.print(&shown(context, &ask, session.clock.now()))
             }
             Ok(0)
         }
@@ -129,27 +133,47 @@ fn listed(found: &[AskView], limits: RowsArgs) -> String {
     table_of(&header, rows.collect(), limits, "nobody is asked anything", "--limit 0")
 }
 
+/// An ask whose evidence says where the rest is at the store that was named. A human's own words stay as they are.
+#[cfg(feature = "watch")]
+pub fn at_this_store(context: &Context, ask: &mut AskView) {
+    for text in ask.evidence.iter_mut().filter(|_| ask.kind != "question") {
+        if let Some(command) = text.strip_prefix(EVERYTHING) {
+            *text = format!("{EVERYTHING}{}", context.remembered(command));
+        }
+    }
+}
+
 /// How many things there are to weigh at most, and how much of each is shown.
 const WEIGHED: usize = 4;
 const PREVIEW_CHARS: usize = 400;
 
 /// An ask as a human decides it: the question, what is new, what each choice does, where the rest is.
-fn shown(ask: &AskView) -> String {
+fn shown(context: &Context, ask: &AskView, now: Millis) -> String {
     let mut out = format!("{}  {}  in {}\n", ask.id, ask.status, ask.root);
     let mut say = |text: String| out.push_str(&format!("{text}\n"));
     let open = ask.status == "open";
     if ask.assignee.is_some() || ask.due_at.is_some() || ask.reminders > 0 {
         let to = ask.assignee.as_deref().unwrap_or("anybody");
         let due = ask.due_at.map_or(String::new(), |at| format!(", due {}", moment(at)));
-        let times = if ask.reminders == 1 { "time" } else { "times" };
-        let reminded = format!(", reminded {} {times}", ask.reminders);
+        let reminded = format!(", reminded {}", counted(ask.reminders, "time"));
         say(format!("for {to}{due}{}", if ask.reminders == 0 { "" } else { &reminded }));
     }
     if let Some(every) = ask.remind_every_ms.filter(|_| open) {
         say(format!("a reminder every {}", config::duration(every)));
     }
     if let Some(timeout) = ask.timeout.as_ref().filter(|_| open) {
-        say(format!("unless somebody answers by {}: {}", moment(timeout.at), timeout.choice));
+        let (at, choice) = (moment(timeout.at), &timeout.choice);
+        say(match ask.paused {
+            None if timeout.at <= now => format!("nobody answered by {at}: the next tick chooses {choice}"),
+            _ => format!("unless somebody answers by {at}: {choice}"),
+        });
+    }
+    if let Some(pause) = &ask.paused {
+        let timed = ask.due_at.is_some() || ask.remind_every_ms.is_some() || ask.timeout.is_some();
+        say(paused_line(pause));
+        if timed {
+            say("its time stands still until that is resumed, and what is due is later by as long".to_owned());
+        }
     }
     say(format!("\n{}\n", multiline(&ask.question)));
     let weighed = ask.evidence.iter().filter(|text| ask.kind == "question" || !text.starts_with(EVERYTHING));
@@ -159,7 +183,7 @@ fn shown(ask: &AskView) -> String {
         let (label, effect) = (line(&choice.label), line(&choice.effect));
         say(format!("  {}  {:<18} {label}: {effect}", number + 1, choice.id));
     }
-    say(format!("\neverything: {}", line(&ask.everything)));
+    say(format!("\neverything: {}", line(&context.remembered(&ask.everything))));
     if let (Some(answer), Some(by)) = (&ask.answer, &ask.answered_by) {
         let note = ask.note.as_deref().unwrap_or_default();
         say(format!("answered {answer} by {by}  {}", multiline(note)));
@@ -170,7 +194,7 @@ fn shown(ask: &AskView) -> String {
     if let Some(reason) = ask.reason.as_ref().filter(|reason| !by_answer(reason)) {
         say(format!("closed: {}", line(reason)));
     } else if open {
-        say(format!("roundgate answer {} CHOICE --note TEXT", ask.id));
+        say(context.call("answer").arg(&ask.id).and("CHOICE --note TEXT").to_string());
     }
     out
 }
@@ -204,7 +228,9 @@ pub fn answer(context: &Context, args: AnswerArgs) -> Result<u8, AppError> {
     }
     if wish.with_dependents && wish.choice == ABANDON {
         let waiting = asks::dependents_of(&session, &args.ask)?.len();
-        context.say(&format!("{waiting} issues that wait for the scope are skipped, too"));
+        let (wait, are) = (if_one(waiting, "waits", "wait"), if_one(waiting, "is", "are"));
+        let issues = counted(waiting, "issue");
+        context.say(&format!("{issues} that {wait} for the scope {are} skipped, too"));
     }
     let done = asks::answer(&mut session, &args.ask, wish)?;
     if args.tick {
@@ -229,7 +255,7 @@ fn asked(
         true => Some(asks::dependents_of(session, &ask.id)?.len()),
         false => None,
     };
-    prompt::choose(&ask, &args.note, waiting)
+    prompt::choose(context, &ask, &args.note, waiting)
 }
 
 /// What became of an ask.
@@ -240,7 +266,11 @@ fn print_changed(context: &Context, did: &str, done: &Changed<AskView>) -> Resul
         let did = if done.changed { did } else { "unchanged" };
         context.line(&format!(
             "{did} {}",
-            shown(&done.value).lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n  ")
+            shown(context, &done.value, context.clock()?.now())
+                .lines()
+                .take_while(|line| !line.is_empty())
+                .collect::<Vec<_>>()
+                .join("\n  ")
         ));
     }
     Ok(0)

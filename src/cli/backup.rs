@@ -35,9 +35,8 @@ pub fn backup(context: &Context, args: BackupArgs) -> Result<u8, AppError> {
             made.bytes
         ));
         if let Some(stale) = &made.stale {
-            context.line(&format!(
-                "nothing is lost, but roundgate doctor --fix has something to make again: {stale}"
-            ));
+            let fix = context.call("doctor --fix");
+            context.line(&format!("nothing is lost, but {fix} has something to make again: {stale}"));
         }
     }
     Ok(0)

@@ -8,6 +8,7 @@ use super::context::Context;
 use crate::app::compact::{self, CompactView, Idle};
 use crate::app::{AppError, place};
 use crate::interop::duration::parse_duration;
+use crate::model::counted::counted;
 use crate::model::issue::Millis;
 
 #[derive(Debug, Args)]
@@ -54,11 +55,14 @@ pub fn run(context: &Context, args: CompactArgs) -> Result<u8, AppError> {
 
 fn print(context: &Context, view: &CompactView) {
     let CompactView { roots, issues, events, bytes, .. } = view;
-    let what = format!("{events} events, {bytes} bytes, of {issues} issues in {roots} idle roots");
+    let (events, bytes) = (counted(*events, "event"), counted(*bytes, "byte"));
+    let (issues, roots) = (counted(*issues, "issue"), counted(*roots, "idle root"));
+    let what = format!("{events}, {bytes}, of {issues} in {roots}");
     match &view.archive {
         Some(archive) => {
             context.line(&format!("moved {what} to {}", archive.display()));
-            context.say("keep that file: roundgate doctor --archive FILE holds it against the store");
+            let doctor = context.call("doctor --archive").arg(archive);
+            context.say(&format!("keep that file: {doctor} holds it against the store"));
         }
         None if view.events == 0 => context.line("there is nothing to move"),
         None => {

@@ -30,7 +30,7 @@ pub enum ConfigCommand {
 pub fn run(context: &Context, command: ConfigCommand) -> Result<u8, AppError> {
     let folder = context.store_folder()?;
     if !place::is_store(&folder) {
-        // A named folder is not looked at before; opening says what it is instead.
+        // It was named, and not looked at, or its database is gone: opening says which.
         Sqlite::open(&folder)?;
     }
     match command {

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
-use super::output;
+use super::command_line::{CommandLine, Program};
+use super::output::{self, Failure};
 use crate::app::ambient::{Clock, Ids};
 use crate::app::config::Config;
 use crate::app::operation::{Ongoing, Request};
@@ -55,6 +56,8 @@ struct Acted<'a, T> {
 /// The surroundings of one command.
 pub struct Context {
     global: GlobalArgs,
+    /// What this program is called as, in the lines that people are to go on with.
+    program: Program,
     /// What is asked for, as far as it is known.
     request: RefCell<Request>,
     /// Why stdout takes no more, once it does not; then nothing more is printed.
@@ -62,12 +65,27 @@ pub struct Context {
 }
 
 impl Context {
-    pub fn new(global: GlobalArgs) -> Self {
-        Context { global, request: RefCell::default(), closed: RefCell::new(None) }
+    pub fn new(global: GlobalArgs, program: Program) -> Self {
+        Context { global, program, request: RefCell::default(), closed: RefCell::new(None) }
     }
 
     pub fn json(&self) -> bool {
         self.global.json
+    }
+
+    /// A command for a person to go on with, its words as they stand.
+    pub fn call(&self, words: &str) -> CommandLine {
+        self.program.line(words)
+    }
+
+    /// A command that the store remembers, for a person to go on with.
+    pub fn remembered(&self, text: &str) -> String {
+        self.program.remembered(text)
+    }
+
+    /// An error on its way out.
+    pub fn failure(&self, error: &AppError) -> Failure {
+        Failure::of(error, &self.program)
     }
 
     /// The folder the command was called in.

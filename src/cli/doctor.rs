@@ -71,30 +71,34 @@ fn print(context: &Context, found: &Diagnosis, fix: bool) {
     }
     let verdict = if found.store_sound() { "is sound" } else { "is NOT sound" };
     context.line(&format!("the store in {} {verdict}", found.store.display()));
-    hints(found, fix).iter().for_each(|hint| context.say(&format!("hint: {hint}")));
+    hints(context, found, fix).iter().for_each(|hint| context.say(&format!("hint: {hint}")));
 }
 
 /// The way out of each sort of fault.
-fn hints(found: &Diagnosis, fix: bool) -> Vec<String> {
+fn hints(context: &Context, found: &Diagnosis, fix: bool) -> Vec<String> {
     let mut hints = Vec::new();
     if found.fixable() && !fix {
-        hints.push(
-            "roundgate doctor --fix makes again what follows from the events, and brings an older store up to date"
-                .to_owned(),
-        );
+        hints.push(format!(
+            "{} makes again what follows from the events, and brings an older store up to date",
+            context.call("doctor --fix")
+        ));
     } else if !found.store_sound() && found.store.join(place::DATABASE).exists() {
         hints.push(match place::open(&found.store, &Config::default()) {
             Err(AppError::Store(StoreError::Newer { .. })) => {
                 "use the roundgate that wrote it, or a newer one".to_owned()
             }
-            _ => "roundgate restore FILE --force puts a backup in place, and keeps this one aside".to_owned(),
+            _ => format!(
+                "{} puts a backup in place, and keeps this one aside",
+                context.call("restore FILE --force")
+            ),
         });
     }
     if found.faulty("archive") {
-        hints.push("name the archive that roundgate compact --archive wrote of this very store".to_owned());
+        hints.push("name the archive that compact --archive wrote of this very store".to_owned());
     }
     if found.faulty("configuration") {
-        hints.push("mend that line, or set its key anew: roundgate config set KEY VALUE".to_owned());
+        let set = context.call("config set KEY VALUE");
+        hints.push(format!("mend that line, or set its key anew: {set}"));
     }
     hints
 }

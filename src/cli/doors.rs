@@ -9,8 +9,10 @@ use std::sync::atomic::AtomicBool;
 
 use clap::builder::Resettable;
 use clap::error::ErrorKind;
+use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use super::command_line::Program;
 use super::context::{Context, GLOBAL_VARIABLES, GlobalArgs};
 use super::lazy::{Lazy, whole};
 use super::output::{self, Failure};
@@ -122,17 +124,18 @@ pub fn main() -> ExitCode {
 
 /// Runs one command line, the program's name first, and gives the exit code.
 pub fn run_line(arguments: &[OsString]) -> u8 {
-    let cli = match parse(arguments) {
-        Ok(cli) => cli,
+    let (cli, program) = match parse(arguments) {
+        Ok(parsed) => parsed,
         Err(error) => return usage(&error, arguments),
     };
     let json = cli.global.json;
-    let context = Context::new(cli.global);
+    let context = Context::new(cli.global, program);
     context.asks_for(format!("{:?}", cli.command).as_bytes());
     let done = dispatch(cli.command, &context).and_then(|code| context.printed().map(|()| code));
-    match done.map_err(Failure::from) {
+    match done {
         Ok(code) => code,
-        Err(failure) => {
+        Err(error) => {
+            let failure = context.failure(&error);
             output::print_failure(&failure, json);
             failure.exit
         }
@@ -140,8 +143,9 @@ pub fn run_line(arguments: &[OsString]) -> u8 {
 }
 
 /// An empty variable says as much as none. What clap knows of each command and flag is left to the end of
-/// the process: taking it apart costs a fifth of what a start does.
-fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+/// the process: taking it apart costs a fifth of what a start does. With it comes how the next call of this
+/// program begins.
+fn parse(arguments: &[OsString]) -> Result<(Cli, Program), clap::Error> {
     let mut command = Cli::command();
     for (argument, variable) in GLOBAL_VARIABLES {
         if std::env::var_os(variable).is_some_and(|value| value.is_empty()) {
@@ -150,7 +154,10 @@ fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     }
     let mut command = ManuallyDrop::new(command);
     let mut matches = command.try_get_matches_from_mut(arguments)?;
-    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    let named = matches.value_source("store") == Some(ValueSource::CommandLine);
+    let cli = Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
+    let program = Program::at(cli.global.store.as_deref().filter(|_| named));
+    Ok((cli, program))
 }
 
 /// Clap's own errors, as JSON when JSON was asked for.
@@ -173,7 +180,10 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> u8 {
     } else if let Err(unprinted) = error.print().and_then(|()| std::io::stdout().flush())
         && unprinted.kind() != std::io::ErrorKind::BrokenPipe
     {
-        let failure = Failure::from(AppError::File { what: "print it".to_owned(), source: unprinted });
+        let failure = Failure::of(
+            &AppError::File { what: "print it".to_owned(), source: unprinted },
+            &Program::default(),
+        );
         output::print_failure(&failure, json);
         return failure.exit;
     }

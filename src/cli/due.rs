@@ -2,7 +2,7 @@
 
 use crate::app::AppError;
 use crate::app::due::Due;
-use crate::interop::duration::{parse_duration, parse_interval};
+use crate::interop::duration::{names_a_moment, parse_duration, parse_interval};
 use crate::model::issue::Millis;
 use crate::model::quote::quoted;
 
@@ -52,9 +52,9 @@ pub fn when_if_ever(text: &str) -> Result<DueArg, String> {
 pub fn when(text: &str) -> Result<DueArg, String> {
     match parse_duration(text) {
         Ok(millis) => Ok(DueArg::In(millis)),
-        Err(_) if text.get(1..).is_some_and(|rest| rest.contains(['-', ':'])) => {
-            Ok(DueArg::At(text.to_owned()))
-        }
-        Err(error) => Err(format!("{error}; a moment is written like 2026-12-05T09:00:00Z")),
+        Err(_) if names_a_moment(text) => Ok(DueArg::At(text.to_owned())),
+        Err(error) => Err(format!(
+            "{error}; a moment is written like 2026-12-05T09:00:00Z, or 2026-12-05 for the end of that day"
+        )),
     }
 }

@@ -9,7 +9,6 @@ use super::context::{Context, named_actor};
 use super::issues::body_text;
 use super::output::multiline;
 use super::render::{RowsArgs, moment, table};
-use crate::app::session_resolve;
 use crate::app::{AppError, forum};
 use crate::model::record::Post;
 
@@ -67,19 +66,13 @@ fn shown(post: &Post) -> serde_json::Value {
     json!({ "topic": post.topic, "author": post.author, "body": post.body, "created_at": post.at })
 }
 
-/// The topic with the issue's id in full, where a prefix was given.
-fn full_topic(session: &crate::app::Session, topic: &str) -> Result<String, AppError> {
-    let Some(text) = topic.strip_prefix("issue:") else { return Ok(topic.to_owned()) };
-    Ok(format!("issue:{}", session.look(|snapshot| session_resolve(snapshot, text))?))
-}
-
 fn post(context: &Context, args: PostArgs) -> Result<u8, AppError> {
     let body = body_text(context, args.message, args.message_file)?.unwrap_or_default();
     let mut session = context.session_to_write()?;
     if let Some(author) = &args.author {
         session.actor = named_actor(author)?;
     }
-    let topic = full_topic(&session, &args.topic)?;
+    let topic = forum::full_topic(&session, &args.topic)?;
     let done = forum::post(&mut session, &topic, &body)?;
     if let Some(act) = &done.value.act {
         context.say(&format!("the post is an act ({act}); the next tick takes it up"));
@@ -102,7 +95,7 @@ fn post(context: &Context, args: PostArgs) -> Result<u8, AppError> {
 
 fn read(context: &Context, args: ReadArgs) -> Result<u8, AppError> {
     let session = context.session()?;
-    let topic = full_topic(&session, &args.topic)?;
+    let topic = forum::full_topic(&session, &args.topic)?;
     let wanted = args.rows.wanted(context.json());
     // One more than is shown tells whether there are more.
     let found = forum::read(&session, &topic, wanted.map(|rows| rows.saturating_add(1)))?;

@@ -226,8 +226,9 @@ pub fn run(context: &Context, command: HeartbeatsCommand) -> Result<u8, AppError
             let root = &done.value.root;
             for entry in heartbeats::list(&session, HeartbeatKind::Cron, Some(root), Some(true))? {
                 context.say(&format!(
-                    "{} still ticks {root}; roundgate cron disable {0} keeps it from that",
-                    entry.id
+                    "{} still ticks {root}; {} keeps it from that",
+                    entry.id,
+                    context.call("cron disable").arg(&entry.id)
                 ));
             }
             changed(context, "disabled", &done)

@@ -1,20 +1,25 @@
 //! The way out of each error.
 
+use std::io::ErrorKind;
+
+use super::command_line::Program;
+use crate::app::shell::shell_word;
 use crate::app::{AppError, ScheduleError, place};
 use crate::model::apply::ApplyError;
-use crate::model::id::Actor;
+use crate::model::id::{Actor, IssueId};
 use crate::model::issue::Outcome;
 use crate::model::refusal::Refusal;
 use crate::store::StoreError;
 
 /// What helps, where something does.
-pub fn hint(error: &AppError) -> Option<String> {
+pub fn hint(error: &AppError, program: &Program) -> Option<String> {
+    let call = |words: &str| program.line(words);
     let text = match error {
-        AppError::Refusal(refusal) => return refused(refusal),
-        AppError::Store(store) => return stored(store),
-        AppError::NoDocument(_) => "roundgate ui list shows every document".to_owned(),
+        AppError::Refusal(refusal) => return refused(refusal, program),
+        AppError::Store(store) => return stored(store, program),
+        AppError::NoDocument(_) => format!("{} shows every document", call("ui list")),
         AppError::NoIssue(_) | AppError::BadId { .. } => {
-            "roundgate issues list --all shows every issue".to_owned()
+            format!("{} shows every issue", call("issues list --all"))
         }
         AppError::Ambiguous { prefix, candidates } => {
             match candidates.iter().any(|candidate| candidate.starts_with(prefix.as_str())) {
@@ -23,7 +28,7 @@ pub fn hint(error: &AppError) -> Option<String> {
             }
         }
         AppError::NoStore(_) => {
-            "roundgate init makes one here; --store or ROUNDGATE_STORE names another".to_owned()
+            format!("{} makes one here; --store or ROUNDGATE_STORE names another", call("init"))
         }
         AppError::StoreInPlace(_) => "--force keeps it aside under another name".to_owned(),
         AppError::BadActor { .. } => "name the actor with --as or ROUNDGATE_ACTOR".to_owned(),
@@ -37,7 +42,8 @@ pub fn hint(error: &AppError) -> Option<String> {
         }
         AppError::NoWorker { role, .. } => {
             format!(
-                "add [workers.{role}] to the plan and apply it, or claim the work by hand: roundgate issues claim --next"
+                "add [workers.{role}] to the plan and apply it, or claim the work by hand: {}",
+                call("issues claim --next")
             )
         }
         AppError::WorkerFile { .. } => {
@@ -49,14 +55,24 @@ pub fn hint(error: &AppError) -> Option<String> {
                 .to_owned()
         }
         AppError::ReplyUnreadable { .. } => {
-            "nothing was done now; roundgate log shows what was done then".to_owned()
+            format!("nothing was done now; {} shows what was done then", call("log"))
         }
-        AppError::NoNotice(_) => "roundgate notify list shows what was not delivered".to_owned(),
+        AppError::NoNotice(_) => format!("{} shows what was not delivered", call("notify list")),
         AppError::NotDelivered { .. } => {
-            "it is tried again by itself; roundgate notify retry --all lets everything be tried at once"
-                .to_owned()
+            format!(
+                "it is tried again by itself; {} lets everything be tried at once",
+                call("notify retry --all")
+            )
         }
         AppError::ClockRuns(_) => "one is enough: it ticks every heartbeat that is due".to_owned(),
+        AppError::ClockLocked(file) => format!(
+            "no roundgate of this machine has it: fuser {} names what has, unless that runs in another container",
+            shell_word(file)
+        ),
+        AppError::Stopped(_) => "the same call goes on from there".to_owned(),
+        AppError::File { source, .. } if source.kind() == ErrorKind::PermissionDenied => {
+            "make it readable and writable for this user, or call as the user that it belongs to".to_owned()
+        }
         AppError::InUse { clock: Some(pid), .. } => {
             format!(
                 "stop roundgate heartbeats run (process {pid}) and whatever else has it open, and try again"
@@ -80,28 +96,35 @@ pub fn hint(error: &AppError) -> Option<String> {
     Some(text)
 }
 
-fn stored(error: &StoreError) -> Option<String> {
+fn stored(error: &StoreError, program: &Program) -> Option<String> {
+    let call = |words: &str| program.line(words);
     let text = match error {
         StoreError::Missing { path } if place::is_store(&path.join(place::FOLDER)) => {
-            format!("the store is the folder in it: --store {}", path.join(place::FOLDER).display())
+            format!("the store is the folder in it: --store {}", shell_word(path.join(place::FOLDER)))
         }
-        StoreError::Missing { path } => format!("roundgate init --store {} makes one", path.display()),
+        StoreError::Missing { path } => format!("{} makes one", Program::at(Some(path)).line("init")),
         StoreError::Lost { mark, .. } => format!(
-            "nothing was written; roundgate restore FILE --force puts a backup in place; to begin anew, remove {} first",
+            "nothing was written; {} puts a backup in place; to begin anew, remove {} first",
+            call("restore FILE --force"),
             mark.display()
         ),
         StoreError::Exists { .. } => "it is ready to be used".to_owned(),
         StoreError::Newer { .. } => "use the roundgate that wrote it, or a newer one".to_owned(),
         StoreError::Older { .. } => {
-            "any command that writes brings it up to date, after a backup beside it; so does roundgate doctor --fix"
-                .to_owned()
+            format!(
+                "any command that writes brings it up to date, after a backup beside it; so does {}",
+                call("doctor --fix")
+            )
         }
         StoreError::Foreign { .. } => {
             "the file was left as it is; name another store with --store".to_owned()
         }
         StoreError::Damaged { .. } => {
-            "nothing was written; roundgate doctor says what is wrong, roundgate restore FILE --force puts a backup in place"
-                .to_owned()
+            format!(
+                "nothing was written; {} says what is wrong, {} puts a backup in place",
+                call("doctor"),
+                call("restore FILE --force")
+            )
         }
         StoreError::Taken { .. } => "nothing is ever written over; name a new file".to_owned(),
         StoreError::Network { .. } => {
@@ -112,8 +135,10 @@ fn stored(error: &StoreError) -> Option<String> {
         StoreError::Busy { .. } => "try again".to_owned(),
         StoreError::ReadOnly { .. } => "make the folder and the file writable for this user".to_owned(),
         StoreError::Unsettled { .. } => {
-            "roundgate log shows whether it is there; with --operation the same call can be made again, and applies once"
-                .to_owned()
+            format!(
+                "{} shows whether it is there; with --operation the same call can be made again, and applies once",
+                call("log")
+            )
         }
         StoreError::Full => "make room, and do it again".to_owned(),
         StoreError::Limit { .. } => "raise the limit with ulimit -f, and do it again".to_owned(),
@@ -122,83 +147,107 @@ fn stored(error: &StoreError) -> Option<String> {
     Some(text)
 }
 
-fn refused(refusal: &Refusal) -> Option<String> {
+fn refused(refusal: &Refusal, program: &Program) -> Option<String> {
+    let call = |words: &str| program.line(words);
+    let about = |words: &str, id: &IssueId| call(words).arg(id.as_str());
     let text = match refusal {
-        Refusal::NoIssue(_) => "roundgate issues list --all shows every issue".to_owned(),
+        Refusal::NoIssue(_) => format!("{} shows every issue", call("issues list --all")),
         Refusal::HeldBy { id, .. } | Refusal::NotReady { id, .. } => {
-            format!("roundgate issues explain {id} says what it waits for")
+            format!("{} says what it waits for", about("issues explain", id))
         }
-        Refusal::NotHolder { id, .. } => format!("roundgate issues claim {id} takes it, if it is free"),
-        Refusal::Fenced { id, .. } => format!("roundgate issues get {id} shows who holds it now"),
+        Refusal::NotHolder { id, .. } => format!("{} takes it, if it is free", about("issues claim", id)),
+        Refusal::Fenced { id, .. } => format!("{} shows who holds it now", about("issues get", id)),
         Refusal::WorkStaysWork { id, .. } => {
-            format!("roundgate issues create QUESTION --parent {id} --tag kind:ask asks below it")
+            format!("{} --tag kind:ask asks below it", about("issues create QUESTION --parent", id))
         }
-        Refusal::NothingReady(_) => "roundgate status shows what everything waits for".to_owned(),
+        Refusal::NothingReady(_) => format!("{} shows what everything waits for", call("status")),
         Refusal::AlreadyClosed { id, outcome: Outcome::Expanded } => format!(
-            "roundgate issues close {id} --outcome skipped --cascade --reason TEXT gives up what goes on below it"
+            "{} --outcome skipped --cascade --reason TEXT gives up what goes on below it",
+            about("issues close", id)
         ),
         Refusal::AlreadyClosed { id, .. } => {
-            format!("roundgate issues open {id} reopens it, where nothing is decided by it")
+            format!("{} reopens it, where nothing is decided by it", about("issues open", id))
         }
         Refusal::ChildInTheWay { child, .. } => format!("close {child} first"),
         Refusal::SkipNeedsReason(_) => "say why with --reason TEXT".to_owned(),
         Refusal::AskIsAnswered(id) | Refusal::AskStaysAsk(id) => {
-            format!("roundgate asks show {id} lists the choices; roundgate answer {id} CHOICE decides")
+            format!("{} lists the choices; {} CHOICE decides", about("asks show", id), about("answer", id))
         }
         Refusal::ReviewIsJudged { id, .. } | Refusal::ReviewNeedsOutcome(id) => {
-            format!("roundgate rounds verdict {id} pass|needs_work --note TEXT")
+            format!("{} pass|needs_work --note TEXT", about("rounds verdict", id))
         }
         Refusal::AttemptPending { attempt, .. } => {
-            format!("roundgate issues explain {attempt} says what the attempt waits for")
+            format!("{} says what the attempt waits for", about("issues explain", attempt))
         }
         Refusal::SelfReview { .. } => {
             "let somebody else judge it (--as NAME), or open the scope with --allow-self-review".to_owned()
         }
         Refusal::AlreadyJudged { review, used: true, .. } => {
-            format!("a tick has acted on it; roundgate rounds show {review} shows what came of it")
+            format!("a tick has acted on it; {} shows what came of it", about("rounds show", review))
         }
         Refusal::AlreadyAnswered { ask, used: true, .. } => {
-            format!("a tick has acted on it; roundgate issues history {ask} shows what came of it")
+            format!("a tick has acted on it; {} shows what came of it", about("issues history", ask))
         }
         Refusal::AlreadyJudged { review, by, .. } => {
-            format!("until a tick acts on it, {by} may withdraw it: roundgate rounds withdraw {review}")
+            format!("until a tick acts on it, {by} may withdraw it: {}", about("rounds withdraw", review))
         }
         Refusal::AlreadyAnswered { ask, by, .. } if *by == Actor::engine() => {
-            format!("nobody had answered in time; roundgate asks show {ask} shows what was to be known")
+            format!("nobody had answered in time; {} shows what was to be known", about("asks show", ask))
         }
         Refusal::AlreadyAnswered { ask, by, .. } => {
-            format!("until a tick acts on it, {by} may withdraw it: roundgate answer {ask} --withdraw")
+            format!("until a tick acts on it, {by} may withdraw it: {} --withdraw", about("answer", ask))
         }
-        Refusal::NoSuchChoice { ask, .. } => format!("roundgate asks show {ask} says what each will do"),
+        Refusal::NoSuchChoice { ask, .. } => format!("{} says what each will do", about("asks show", ask)),
         Refusal::BoundsFixed(id) => format!("an answer to its ask can open further rounds of {id}"),
         Refusal::RoundNode { scope, .. } | Refusal::RoundDecided { scope, .. } => {
-            format!("roundgate rounds show {scope} shows its rounds")
+            format!("{} shows its rounds", about("rounds show", scope))
         }
         Refusal::Superseded { by, .. } => format!("go on with {by}"),
-        Refusal::BelowEnded { ancestor, .. } => format!("roundgate issues open {ancestor} first"),
-        Refusal::ScopeIsOpened(id) => format!("roundgate rounds show {id} shows what it waits for"),
-        Refusal::NoHeartbeat { kind: "cron entry", .. } => "roundgate cron list shows them all".to_owned(),
-        Refusal::NoHeartbeat { .. } => "roundgate heartbeats list shows them all".to_owned(),
+        Refusal::BelowEnded { ancestor, .. } => format!("{} first", about("issues open", ancestor)),
+        Refusal::ScopeIsOpened(id) => format!("{} shows what it waits for", about("rounds show", id)),
+        Refusal::NoHeartbeat { kind: "cron entry", .. } => format!("{} shows them all", call("cron list")),
+        Refusal::NoHeartbeat { .. } => format!("{} shows them all", call("heartbeats list")),
         Refusal::HasHeartbeat { heartbeat, .. } => {
             format!(
-                "roundgate heartbeats update {heartbeat} changes it; roundgate cron create makes further ones"
+                "{} changes it; {} makes further ones",
+                call("heartbeats update").arg(heartbeat.to_string()),
+                call("cron create")
             )
         }
-        Refusal::RootIsFinal(id) => format!("roundgate issues open {id} brings it back"),
-        Refusal::MomentOver(id) => format!("roundgate cron update {id} --at MOMENT gives it another"),
+        Refusal::RootIsFinal(id) => format!("{} brings it back", about("issues open", id)),
+        Refusal::MomentOver(id) => {
+            format!("{} --at MOMENT gives it another", call("cron update").arg(id.to_string()))
+        }
         Refusal::NotByTimeout(_) => "let a human decide it: leave the timeout out".to_owned(),
-        Refusal::AskIsAssigned(id) => format!("roundgate asks assign {id} --to NAME --due 2d"),
+        Refusal::AskIsAssigned(id) => format!("{} --to NAME --due 2d", about("asks assign", id)),
         Refusal::PauseNeedsReason(_) => "say why with --reason TEXT".to_owned(),
         Refusal::NothingToRetry { id, .. } | Refusal::NothingToPause { id, .. } => {
-            format!("roundgate issues get {id} shows where it stands")
+            format!("{} shows where it stands", about("issues get", id))
         }
         Refusal::Shape(ApplyError::Deadlock(_)) => {
-            "take one of these edges out first: roundgate issues undep A blocks B".to_owned()
+            format!("take one of these edges out first: {}", call("issues undep A blocks B"))
         }
         Refusal::Shape(ApplyError::NothingExpanded(id)) => {
-            format!("create a child first: roundgate issues create TITLE --parent {id}")
+            format!("create a child first: {}", about("issues create TITLE --parent", id))
         }
         _ => return None,
     };
     Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Error;
+
+    use super::*;
+
+    #[test]
+    fn a_lock_of_another_user_says_whose_it_must_be() {
+        let of = |kind| {
+            let what = "lock /srv/store/heartbeats.lock".to_owned();
+            hint(&AppError::File { what, source: Error::from(kind) }, &Program::default())
+        };
+        assert!(of(ErrorKind::PermissionDenied).unwrap().contains("the user that it belongs to"));
+        assert_eq!(of(ErrorKind::NotFound), None);
+    }
 }

@@ -8,6 +8,7 @@ use clap::Args;
 use super::context::Context;
 use super::output::line;
 use crate::app::{AppError, import};
+use crate::model::counted::counted;
 
 /// The largest file that is read whole, in bytes (1 GiB).
 const MAX_FILE_BYTES: u64 = 1 << 30;
@@ -59,12 +60,19 @@ pub fn run(context: &Context, args: ImportArgs) -> Result<u8, AppError> {
     }
     let would = if args.dry_run { "would import" } else { "imported" };
     context.line(&format!(
-        "{would} {} lines: {} created, {} unchanged, {} stale, {} ids reserved",
-        report.lines, report.created, report.unchanged, report.stale, report.reserved
+        "{would} {}: {} created, {} unchanged, {} stale, {} reserved",
+        counted(report.lines, "line"),
+        report.created,
+        report.unchanged,
+        report.stale,
+        counted(report.reserved, "id")
     ));
     context.line(&format!(
-        "  {} parents, {} edges, {} comments, {} annotations",
-        report.parents, report.edges, report.comments, report.annotations
+        "  {}, {}, {}, {}",
+        counted(report.parents, "parent"),
+        counted(report.edges, "edge"),
+        counted(report.comments, "comment"),
+        counted(report.annotations, "annotation")
     ));
     for (kind, odd) in &report.odd {
         let examples: Vec<String> = odd.examples.iter().map(|text| line(text).into_owned()).collect();

@@ -8,6 +8,7 @@ use super::render::{RowsArgs, moment, page_table};
 use crate::app::issues::Paged;
 use crate::app::{AppError, issues};
 use crate::model::change::{Change, Event, Field};
+use crate::model::counted::counted;
 use crate::model::record::{Heartbeat, Notice};
 
 #[derive(Debug, Args)]
@@ -103,7 +104,7 @@ pub fn what(change: &Change) -> String {
         Change::NoticeEnded { notice, end } => format!("notification {} {}", notice.id, end.as_str()),
         Change::IdReserved { id } => format!("{id} stays reserved"),
         Change::Compacted { compaction } => {
-            format!("moved {} events to {}", compaction.events, line(&compaction.archive))
+            format!("moved {} to {}", counted(compaction.events, "event"), line(&compaction.archive))
         }
         Change::OperationDone { operation } => format!("operation {} is done", operation.id),
         Change::Annotated { annotation } => format!("{}: {}", annotation.issue, annotation.kind),
@@ -124,7 +125,7 @@ fn heartbeat(before: Option<&Heartbeat>, after: &Heartbeat) -> String {
             format!("stopped: {}", halted.why.as_str())
         }
         (Some(before), None) if before.halted.is_some() => "was enabled".to_owned(),
-        _ if skipped > 0 => format!("skipped {skipped} due times"),
+        _ if skipped > 0 => format!("skipped {}", counted(skipped, "due time")),
         (Some(before), _) if before.trigger != after.trigger => "was triggered".to_owned(),
         (Some(before), _) if before.last_run != after.last_run => "ticked".to_owned(),
         _ => "was updated".to_owned(),

@@ -2,6 +2,7 @@
 
 mod asks;
 mod backup;
+mod command_line;
 mod compact;
 mod config;
 mod context;

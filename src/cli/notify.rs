@@ -5,9 +5,11 @@ use clap::{Args, Subcommand};
 use super::context::Context;
 use super::output::{line, with_causes};
 use super::render::{RowsArgs, moment, table};
-use super::signals::{STOPPED, asked_to_end, said};
+use super::signals::{STOPPED, asked_to_end, or_stopped, said};
 use crate::app::notify::{self, NoticeView, Sent, Undelivered, program, send_due};
 use crate::app::{AppError, Changed, Session};
+use crate::model::counted::{counted, if_one};
+use crate::model::record::Notice;
 
 #[derive(Debug, Subcommand)]
 pub enum NotifyCommand {
@@ -79,14 +81,13 @@ pub fn after_last_tick(context: &Context, session: &mut Session) -> Result<Optio
 /// What is not delivered, in a line; nothing when there is nothing.
 pub fn undelivered_line(found: &Undelivered, configured: bool) -> Option<String> {
     let since = found.since?;
-    let many =
-        if found.count == 1 { "1 notification is" } else { &format!("{} notifications are", found.count) };
+    let (many, are) = (counted(found.count, "notification"), if_one(found.count, "is", "are"));
     let last = found
         .last_failure
         .as_ref()
         .map_or_else(String::new, |failure| format!("; last failure: {}", failure.why));
     let nobody = if configured { "" } else { "; no notifier is configured" };
-    Some(format!("{many} undelivered since {}{last}{nobody}", moment(since)))
+    Some(format!("{many} {are} undelivered since {}{last}{nobody}", moment(since)))
 }
 
 fn list(context: &Context, args: &ListArgs) -> Result<u8, AppError> {
@@ -106,7 +107,7 @@ fn list(context: &Context, args: &ListArgs) -> Result<u8, AppError> {
             view.id.clone(),
             view.state.to_string(),
             view.attempts.to_string(),
-            moment(view.due_at),
+            if view.due_at == Notice::AT_ONCE { "at once".to_owned() } else { moment(view.due_at) },
             view.question.clone(),
             why.to_owned(),
         ]
@@ -126,11 +127,12 @@ fn send(context: &Context) -> Result<u8, AppError> {
     let mut session = context.session_to_write()?;
     let terms = session.config.notify.clone();
     if !terms.configured() {
-        let how = "roundgate config set notify.command '[\"sh\", \"./notify.sh\"]'";
+        let how = context.call("config set notify.command").arg(r#"["sh", "./notify.sh"]"#);
         return Err(AppError::Usage(format!("no notifier is configured; {how} names one")));
     }
     let asked = asked_to_end()?;
-    let sent = send_due(&mut session, &mut program(&terms, &folder, &|| said(&asked)))?;
+    let sent = send_due(&mut session, &mut program(&terms, &folder, &|| said(&asked)));
+    let sent = or_stopped(sent, &asked)?;
     if context.json() {
         context.print_json(&sent)?;
     } else {

@@ -6,6 +6,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
+use super::command_line::Program;
 use super::hints;
 use crate::app::AppError;
 use crate::model::quote::disturbs;
@@ -26,13 +27,14 @@ pub struct Failure {
     pub retryable: bool,
 }
 
-impl From<AppError> for Failure {
-    fn from(error: AppError) -> Self {
+impl Failure {
+    /// An error of the application; its way out names the store that the caller named.
+    pub fn of(error: &AppError, program: &Program) -> Self {
         Failure {
             exit: error.exit_code(),
             code: error.code(),
-            message: with_causes(&error),
-            hint: hints::hint(&error),
+            message: with_causes(error),
+            hint: hints::hint(error, program),
             retryable: error.retryable(),
         }
     }

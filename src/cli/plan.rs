@@ -8,6 +8,7 @@ use serde_json::json;
 use super::context::Context;
 use crate::app::plan::{self, Applied};
 use crate::app::{AppError, Session, config, place};
+use crate::model::counted::counted;
 use crate::store::StoreError;
 use crate::store::memory::Memory;
 use crate::store::sqlite::Sqlite;
@@ -50,7 +51,8 @@ fn check(context: &Context, file: &Path) -> Result<u8, AppError> {
             &json!({ "ok": true, "root": plan.file.root.key, "goals": goals, "workers": workers }),
         )?;
     } else {
-        context.line(&format!("{}: {goals} goals, {workers} workers, no faults", file.display()));
+        let (goals, workers) = (counted(goals, "goal"), counted(workers, "worker"));
+        context.line(&format!("{}: {goals}, {workers}, no faults", file.display()));
     }
     Ok(0)
 }

@@ -12,6 +12,7 @@ use super::tick::show_and_tick;
 use crate::app::rounds::{self, Evidence, VerdictView};
 use crate::app::view::RoundsView;
 use crate::app::{AppError, Changed};
+use crate::model::counted::counted;
 use crate::model::record::Opinion;
 
 #[derive(Debug, Subcommand)]
@@ -101,7 +102,8 @@ fn print(context: &Context, view: &RoundsView) -> Result<u8, AppError> {
         context.print_json(view)?;
         return Ok(0);
     }
-    context.line(&format!("{}  {}  at most {} rounds", view.scope, view.state, view.max_rounds));
+    let most = counted(view.max_rounds, "round");
+    context.line(&format!("{}  {}  at most {most}", view.scope, view.state));
     for round in &view.rounds {
         let verdict = match (round.verdict.as_deref(), round.end.as_deref()) {
             (Some(verdict), _) => verdict,

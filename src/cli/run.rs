@@ -11,7 +11,7 @@ use serde_json::json;
 use super::context::Context;
 use super::output::{line, multiline, write_stderr};
 use super::plan::{Opened, session_or_new};
-use super::signals::{STOPPED, asked_to_end};
+use super::signals::{STOPPED, asked_to_end, or_stopped};
 use crate::app::run::{End, Progress, Supervisor, check_workers, supervise};
 use crate::app::validate::validate;
 use crate::app::{AppError, asks, plan, resolve_root};
@@ -69,7 +69,7 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
     let supervisor = Supervisor { root, cwd, store, interrupted: &asked };
     let ended = supervise(&mut session, &supervisor, &mut |progress| screen.show(&progress));
     screen.clear();
-    let (end, view) = ended?;
+    let (end, view) = or_stopped(ended, &interrupted)?;
     let (word, code) = match end {
         End::Final => ("final", 0),
         End::Human if view.paused.is_some() => ("paused", 11),
@@ -94,20 +94,24 @@ pub fn run(context: &Context, args: RunArgs) -> Result<u8, AppError> {
         End::Human => {
             context.line(&format!("  {}", line(&view.next)));
             if let Some(paused) = &view.paused {
-                context.line(&format!("  roundgate resume {}", paused.scope));
+                context.line(&format!("  {}", context.call("resume").arg(&paused.scope)));
             }
             let mut asked = asks::list(&session, Some(&view.root), &[], false)?;
             if let (true, Some(waiting)) = (asked.is_empty(), &view.waiting_on) {
                 // Who is asked may be asked in another tree.
                 asked = asks::list(&session, Some(&waiting.issue), &[], false)?;
                 if asked.is_empty() {
-                    context.line(&format!("  roundgate issues explain {}", waiting.issue));
+                    context.line(&format!("  {}", context.call("issues explain").arg(&waiting.issue)));
                 }
             }
-            asked.iter().for_each(|ask| context.line(&format!("  roundgate asks show {}", ask.id)));
+            for ask in &asked {
+                context.line(&format!("  {}", context.call("asks show").arg(&ask.id)));
+            }
         }
         End::Stuck => context.line(&format!("  {}", line(&view.next))),
-        End::Interrupted => context.line(&format!("  roundgate run --root {} goes on", view.root)),
+        End::Interrupted => {
+            context.line(&format!("  {} goes on", context.call("run --root").arg(&view.root)));
+        }
     }
     Ok(code)
 }

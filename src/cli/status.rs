@@ -9,6 +9,7 @@ use super::pause::paused_line;
 use super::render::moment;
 use crate::app::AppError;
 use crate::app::status::{self, RootStatus};
+use crate::model::counted::{counted, if_one};
 
 #[derive(Debug, Args)]
 pub struct StatusArgs {
@@ -37,18 +38,24 @@ pub fn run(context: &Context, args: StatusArgs) -> Result<u8, AppError> {
     }
     context.line(&format!("store   {}", folder.display()));
     context.line(&format!(
-        "issues  {} ({} closed), {} ready, {} asks waiting for a human",
-        found.issues, found.closed, found.ready, found.asks
+        "issues  {} ({} closed), {} ready, {} waiting for a human",
+        found.issues,
+        found.closed,
+        found.ready,
+        counted(found.asks, "ask")
     ));
     if let Some(undelivered) = undelivered_line(&found.notifications, found.notifier) {
         context.line(&format!("notify  {}", line(&undelivered)));
     }
+    let list = context.call("issues list");
     match (found.roots.is_empty(), found.alone) {
         (true, 0) => context.line("no root has anything left to do"),
         (_, 0) => {}
-        (_, 1) => context.line("1 issue that stands alone is not done; roundgate issues list shows it"),
-        (_, n) => context
-            .line(&format!("{n} issues that stand alone are not done; roundgate issues list shows them")),
+        (_, n) => {
+            let (issues, stand) = (counted(n, "issue"), if_one(n, "stands alone is", "stand alone are"));
+            context
+                .line(&format!("{issues} that {stand} not done; {list} shows {}", if_one(n, "it", "them")));
+        }
     }
     for root in &found.roots {
         context.line("");

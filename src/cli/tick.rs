@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::notify::after_last_tick;
-use super::output::{Failure, line, print_failure, write_stderr};
+use super::output::{line, print_failure, write_stderr};
 use crate::app::tick::{self, RootFailure, TickView};
 use crate::app::{AppError, Changed, Session, beside};
 
@@ -94,7 +94,7 @@ fn all(context: &Context, session: &mut Session, dry_run: bool, exit_status: boo
 /// Prints what failed; the worst exit code.
 fn failed(context: &Context, failures: Vec<RootFailure>) -> u8 {
     let exits = failures.into_iter().map(|failed| {
-        let mut failure = Failure::from(failed.error);
+        let mut failure = context.failure(&failed.error);
         failure.message = format!("{}: {}", failed.root, failure.message);
         print_failure(&failure, context.json());
         failure.exit

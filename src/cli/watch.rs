@@ -24,9 +24,6 @@ use super::context::Context;
 use crate::app::AppError;
 use crate::app::watch::Wanted;
 
-/// What there is for those who have no terminal.
-const INSTEAD: &str = "roundgate status --json says the same to programs";
-
 #[derive(Debug, Args)]
 pub struct WatchArgs {
     /// Only this root
@@ -54,7 +51,8 @@ pub fn run(context: &Context, args: WatchArgs) -> Result<u8, AppError> {
 
 /// Refuses where there is nothing to draw on.
 fn can_draw(context: &Context) -> Result<(), AppError> {
-    let refused = |why: &str| Err(AppError::Usage(format!("{why}; {INSTEAD}")));
+    let instead = context.call("status --json");
+    let refused = |why: &str| Err(AppError::Usage(format!("{why}; {instead} says the same to programs")));
     if context.json() {
         return refused("watch draws for people and prints no JSON");
     }

@@ -7,6 +7,7 @@ use super::forge::Forge;
 use crate::model::act::answer::{ABANDON, EXTRA_ROUND};
 use crate::model::act::assign;
 use crate::model::act::verdict::topic;
+use crate::model::counted::{counted, if_one};
 use crate::model::duty::Duty;
 use crate::model::gate;
 use crate::model::graph::Ix;
@@ -291,7 +292,7 @@ pub fn steps(snapshot: &Snapshot, ix: Ix, forge: &mut Forge<'_>) -> AskNode {
     let graph = snapshot.graph();
     let issue = graph.issue(ix);
     let tries = issue.failed_steps;
-    let question = format!("The worker on \"{}\" failed {tries} times. Try again?", issue.title);
+    let question = format!("The worker on \"{}\" failed {}. Try again?", issue.title, counted(tries, "time"));
     let node = node(forge, format!("Steps failed: {}", issue.title), question.clone(), issue.priority);
     let round = snapshot.round_of(&issue.id).or_else(|| gate::judged_by(snapshot, ix).first().copied());
     let scope = round.map(|round| round.scope.clone());
@@ -304,7 +305,7 @@ pub fn steps(snapshot: &Snapshot, ix: Ix, forge: &mut Forge<'_>) -> AskNode {
         about: Some(issue.id.clone()),
         question,
         evidence: vec![
-            format!("{tries} steps were lost or failed"),
+            format!("{} {} lost or failed", counted(tries, "step"), if_one(tries, "was", "were")),
             format!("everything: roundgate forum read issue:{}", issue.id),
         ],
         choices: after_steps(snapshot, ix, scope.as_ref()),

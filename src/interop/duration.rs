@@ -98,6 +98,11 @@ pub fn parse_interval(text: &str) -> Result<Millis, DurationError> {
     }
 }
 
+/// Whether a text that is no duration has a date or a time of day in it: then a moment is meant.
+pub fn names_a_moment(text: &str) -> bool {
+    text.get(1..).is_some_and(|rest| rest.contains(['-', ':']))
+}
+
 /// Splits off the longest beginning whose characters all fit.
 fn split_where(text: &str, fits: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(|c| !fits(c)).unwrap_or(text.len()))

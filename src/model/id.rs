@@ -7,6 +7,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::quote::disturbs;
+
 /// Longest accepted issue id, in bytes. Imported trackers have ids of up to about 30.
 pub const MAX_ID_BYTES: usize = 128;
 /// Longest accepted actor name, in bytes.
@@ -98,8 +100,11 @@ pub enum ActorError {
     /// Longer than [`MAX_ACTOR_BYTES`].
     #[error("an actor's name has at most {MAX_ACTOR_BYTES} bytes, this one has {0}")]
     TooLong(usize),
-    /// White space or a control character.
-    #[error("an actor's name has no white space or control characters; found {0:?}")]
+    /// White space, or what is not seen as it is.
+    #[error(
+        "an actor's name has no white space, no control characters, and nothing that has no width or turns the \
+         line around; found {0:?}"
+    )]
     BadCharacter(char),
 }
 
@@ -113,12 +118,12 @@ impl Actor {
     pub fn as_str(&self) -> &str {
         &self.0
     }
-}
 
-impl FromStr for Actor {
-    type Err = ActorError;
-
-    fn from_str(text: &str) -> Result<Self, ActorError> {
+    /// A name as a store has it. Earlier releases took marks of direction and what has no width, too.
+    ///
+    /// # Errors
+    /// What no release took.
+    pub fn stored(text: &str) -> Result<Self, ActorError> {
         if text.is_empty() {
             return Err(ActorError::Empty);
         }
@@ -132,11 +137,22 @@ impl FromStr for Actor {
     }
 }
 
+impl FromStr for Actor {
+    type Err = ActorError;
+
+    fn from_str(text: &str) -> Result<Self, ActorError> {
+        match text.chars().find(|&c| c.is_whitespace() || disturbs(c)) {
+            Some(bad) => Err(ActorError::BadCharacter(bad)),
+            None => Actor::stored(text),
+        }
+    }
+}
+
 impl TryFrom<String> for Actor {
     type Error = ActorError;
 
     fn try_from(text: String) -> Result<Self, ActorError> {
-        text.parse()
+        Actor::stored(&text)
     }
 }
 
@@ -173,5 +189,17 @@ mod tests {
         assert_eq!("".parse::<Actor>(), Err(ActorError::Empty));
         assert_eq!("a b".parse::<Actor>(), Err(ActorError::BadCharacter(' ')));
         assert_eq!("a\u{1b}".parse::<Actor>(), Err(ActorError::BadCharacter('\u{1b}')));
+    }
+
+    #[test]
+    fn a_new_name_is_seen_as_it_is_and_an_old_one_can_still_be_read() {
+        for bad in ['\u{202e}', '\u{2066}', '\u{200b}', '\u{200d}', '\u{feff}', '\u{61c}'] {
+            let name = format!("an{bad}a");
+            assert_eq!(name.parse::<Actor>(), Err(ActorError::BadCharacter(bad)));
+            let stored: Actor = serde_json::from_value(name.clone().into()).unwrap();
+            assert_eq!(stored.as_str(), name);
+        }
+        assert!(serde_json::from_value::<Actor>("a\u{1b}".into()).is_err());
+        assert!("Gr\u{fc}\u{df}e-\u{4e16}\u{754c}".parse::<Actor>().is_ok());
     }
 }

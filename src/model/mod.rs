@@ -5,6 +5,7 @@ pub mod act;
 pub mod apply;
 pub mod change;
 pub mod compaction;
+pub mod counted;
 pub mod document;
 pub mod duty;
 pub mod frontier;

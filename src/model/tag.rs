@@ -8,6 +8,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::quote::disturbs;
+
 /// Longest accepted tag, in bytes.
 pub const MAX_TAG_BYTES: usize = 128;
 
@@ -57,8 +59,11 @@ pub enum TagError {
     /// Longer than [`MAX_TAG_BYTES`].
     #[error("a tag has at most {MAX_TAG_BYTES} bytes, this one has {0}")]
     TooLong(usize),
-    /// White space, a control character or a comma.
-    #[error("a tag has no white space, commas or control characters; found {0:?}")]
+    /// White space, a comma, or what is not seen as it is.
+    #[error(
+        "a tag has no white space, commas or control characters, and nothing that has no width or turns the \
+         line around; found {0:?}"
+    )]
     BadCharacter(char),
 }
 
@@ -79,6 +84,19 @@ impl FromStr for Tag {
     type Err = TagError;
 
     fn from_str(text: &str) -> Result<Self, TagError> {
+        match text.chars().find(|&c| disturbs(c)) {
+            Some(bad) => Err(TagError::BadCharacter(bad)),
+            None => Tag::stored(text),
+        }
+    }
+}
+
+impl Tag {
+    /// A tag as a store has it. Earlier releases took marks of direction and what has no width, too.
+    ///
+    /// # Errors
+    /// What no release took.
+    pub fn stored(text: &str) -> Result<Self, TagError> {
         if text.is_empty() {
             return Err(TagError::Empty);
         }
@@ -96,7 +114,7 @@ impl TryFrom<String> for Tag {
     type Error = TagError;
 
     fn try_from(text: String) -> Result<Self, TagError> {
-        text.parse()
+        Tag::stored(&text)
     }
 }
 
@@ -348,6 +366,15 @@ mod tests {
             assert!(bad.parse::<Tag>().is_err(), "{bad:?}");
         }
         assert!("area:ünicode".parse::<Tag>().is_ok());
+    }
+
+    #[test]
+    fn a_new_tag_is_seen_as_it_is_and_an_old_one_can_still_be_read() {
+        for bad in ['\u{202e}', '\u{200b}', '\u{feff}'] {
+            let text = format!("area:{bad}x");
+            assert_eq!(text.parse::<Tag>(), Err(TagError::BadCharacter(bad)));
+            assert_eq!(serde_json::from_value::<Tag>(text.clone().into()).unwrap().as_str(), text);
+        }
     }
 
     #[test]

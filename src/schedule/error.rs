@@ -29,6 +29,12 @@ pub enum ScheduleError {
         "{0:?} is not a moment; write it like 2026-10-25T02:30 (with --tz ZONE) or 2026-10-25T02:30:00+01:00"
     )]
     NoMoment(String),
+    /// A text is neither a moment nor a date.
+    #[error(
+        "{0:?} is not a moment; write it like 2026-10-25T02:30 (with --tz ZONE) or 2026-10-25T02:30:00+01:00, \
+         or 2026-10-25 for the end of that day"
+    )]
+    NoDeadline(String),
     /// The moment is over.
     #[error("{0} is over")]
     Over(String),

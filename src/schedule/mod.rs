@@ -10,7 +10,7 @@ mod timetable;
 
 pub use due::{CLOCK_TOLERANCE, Due, Reached, caught_up, due};
 pub use error::ScheduleError;
-pub use moment::moment;
+pub use moment::{deadline, moment};
 pub use timetable::{MAX_CRON_TICKS, check};
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ fn without_a_store_every_command_says_how_to_get_one() {
     }
     desk.say("--store elsewhere issues list")
         .exit(3)
-        .tells(&["no store at elsewhere", "init --store elsewhere"]);
+        .tells(&["no store at elsewhere", "roundgate --store elsewhere init makes one"]);
     assert!(!desk.path(".roundgate").exists() && !desk.path("elsewhere").exists());
 }
 

@@ -60,7 +60,7 @@ fn an_ask_is_due_at_a_moment_or_a_local_time_that_is_still_to_come() {
         // The stage's clock stands at 2026-02-26 01:00.
         "--due 2026-02-26T01:00:00Z",
         "--due 2026-02-26T01:30 --tz Europe/Berlin",
-        "--due 2026-12-05",
+        "--due 2026-12",
         "--due tomorrow",
         "--due -2d",
         "--due 2026-12-05T09:00 --tz Middle/Earth",
@@ -323,4 +323,49 @@ fn a_reminder_is_one_event_an_interval_and_a_heartbeat_makes_it() {
     assert_eq!(reminded[9]["duty"]["assignee"], "hugh");
     assert_eq!((&reminded[9]["id"], &reminded[9]["duty"]["reminder"]["skipped"]), (&json!(ask), &json!(0)));
     assert_eq!(stage.json(&format!("asks show {ask}"))["status"], "open");
+}
+
+#[test]
+fn a_date_is_the_end_of_that_day_in_its_zone() {
+    let stage = Stage::new();
+    let ask = stage.id("issues create 'Which region?' --tag kind:ask --ask-due 2026-12-24");
+    let due = |line: &str| stage.json(line)["due_at"].as_i64().unwrap();
+    assert_eq!(due(&format!("asks show {ask}")), 1_798_156_799_000);
+    assert!(stage.ok(&format!("asks show {ask}")).contains("due 2026-12-24 23:59:59Z"));
+    for (when, at) in [
+        ("--due 2026-12-24 --tz Europe/Berlin", 1_798_153_199_000),
+        // The first hour of the next day is there twice: the day ends before the first.
+        ("--due 2026-10-31 --tz America/Havana", 1_793_505_599_000),
+        // The next day begins at one: its clocks go forward at midnight.
+        ("--due 2026-04-23 --tz Africa/Cairo", 1_776_981_599_000),
+    ] {
+        assert_eq!(due(&format!("asks assign {ask} {when}")), at, "{when}");
+    }
+    let over = stage.refused(2, &format!("asks assign {ask} --due 2026-02-25"));
+    assert!(over.stderr.contains("2026-02-25 is over"), "{}", over.stderr);
+    for wrong in ["2026-02-30", "2026-13-01", "24-12-2026", "2026-12-24T", "10000-01-01"] {
+        let ran = stage.refused(2, &format!("asks assign {ask} --due {wrong}"));
+        for form in [
+            "2026-10-25T02:30 (with --tz ZONE)",
+            "2026-10-25T02:30:00+01:00",
+            "2026-10-25 for the end of that day",
+        ] {
+            assert!(ran.stderr.contains(form), "{wrong}: {}", ran.stderr);
+        }
+    }
+    assert!(stage.ok("asks assign --help").contains("2026-12-05 for the end of that day"));
+}
+
+#[test]
+fn a_plan_gives_each_of_its_asks_so_long_and_says_so_to_a_date() {
+    let stage = Stage::new();
+    let plan = "[root]\nkey = \"r\"\ntitle = \"Ship it\"\nask_due = \"2026-12-24\"\n\n\
+                [[goal]]\nkey = \"g\"\ntitle = \"Write it\"\naccept = [\"it is there\"]\n";
+    stage.write("plan.toml", plan);
+    let ran = stage.refused(2, "plan check plan.toml");
+    for said in
+        ["ask_due", "a duration such as 2d", "\"2026-12-24\" is a moment", "asks assign ASK --due WHEN"]
+    {
+        assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+    }
 }

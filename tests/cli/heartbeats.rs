@@ -393,3 +393,20 @@ fn a_root_that_was_final_and_goes_on_elsewhere_is_not_final_when_it_comes_back()
     let log = stage.ok("log --limit 0");
     assert_eq!(log.matches("is final").count(), 2, "{log}");
 }
+
+#[test]
+fn a_lock_that_another_program_holds_says_how_to_find_it() {
+    let gated = Gated::opened(2);
+    let stage = &gated.stage;
+    let lock = std::fs::File::create(stage.path(".roundgate/heartbeats.lock")).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let ran = stage.refused(4, "heartbeats run --once");
+    let file = stage.path(".roundgate/heartbeats.lock");
+    let hint = format!(
+        "hint: no roundgate of this machine has it: fuser {} names what has, unless that runs in another container",
+        file.display()
+    );
+    assert!(ran.stderr.ends_with(&format!("{hint}\n")), "{}", ran.stderr);
+    drop(lock);
+    assert_eq!(stage.cmd("heartbeats run --once").run().exit, 0);
+}

@@ -5,16 +5,20 @@
 
 mod asks;
 mod bare;
+mod config;
+mod counts;
 mod daemon;
 mod documents;
 mod duties;
 mod exits;
+mod further;
 mod gated;
 mod heartbeats;
 mod json;
 mod kept_lists;
 mod left_open;
 mod lost_store;
+mod names;
 mod notify;
 mod output;
 mod pauses;
@@ -23,5 +27,6 @@ mod reading;
 mod said;
 mod searching;
 mod stage;
+mod stopped;
 mod two_trees;
 mod verdicts;

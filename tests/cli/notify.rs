@@ -365,3 +365,25 @@ fn whoever_stops_a_tick_that_is_sending_stops_the_notifier_and_loses_nothing() {
     assert_eq!(undelivered(stage)["undelivered"], 1);
     assert_eq!(stage.json("notify retry --all")["changed"], false, "it waits for nothing");
 }
+
+#[test]
+fn what_is_named_to_be_retried_does_not_wait_for_another_that_failed() {
+    let stage = Stage::new();
+    stage.ok("init");
+    notifier(&stage, "cat >>told; test ! -e down");
+    stage.write(".roundgate/down", "");
+    let first = stage.id(ASK);
+    let second = stage.id(ASK);
+    assert_eq!(stage.cmd("notify send").run().exit, 1);
+    fs::remove_file(stage.path(".roundgate/down")).unwrap();
+    assert_eq!(stage.json("notify send")["delivered"], json!([]), "the second waits with the first");
+    stage.show(&format!("notify retry {second}"));
+    assert!(!stage.json(&format!("notify retry {second}"))["changed"].as_bool().unwrap());
+    stage.show("notify list");
+    assert_eq!(stage.json("notify send")["delivered"], json!([format!("{second}:asked:1")]));
+    let asks: Vec<Value> = told(&stage).into_iter().map(|packet| packet["ask"].clone()).collect();
+    assert_eq!(asks, [json!(first), json!(second)], "the first still waits for its own retry");
+    let left = stage.json("notify list");
+    assert_eq!((left.as_array().unwrap().len(), &left[0]["ask"]), (1, &json!(first)));
+    assert_snapshot!(stage.transcript());
+}

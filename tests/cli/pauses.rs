@@ -136,3 +136,24 @@ fn ticks_over_all_go_on_with_other_roots() {
     assert_eq!(of(&other)["transition"]["kind"], "open_round");
     assert_eq!(of(&gated.root)["applied"], false);
 }
+
+#[test]
+fn an_ask_below_a_pause_says_that_its_time_stands_still_and_one_whose_time_is_over_what_comes_next() {
+    let (gated, ask, _) = Gated::escalated();
+    let (stage, root) = (&gated.stage, &gated.root);
+    stage.ok(&format!("asks assign {ask} --due 1d --remind 12h --timeout 2d --default abandon"));
+    assert_eq!(stage.json(&format!("asks show {ask}"))["paused"], json!(null));
+    stage.ok(&format!("pause {root} --reason 'the disk is being replaced'"));
+    stage.hours_pass(72);
+    stage.show(&format!("asks show {ask}"));
+    let paused = &stage.json(&format!("asks show {ask}"))["paused"];
+    assert_eq!((&paused["scope"], &paused["by"]), (&json!(root), &json!("ana")));
+    stage.show(&format!("tick --root {root}"));
+    stage.ok(&format!("resume {root}"));
+    stage.show(&format!("asks show {ask}"));
+    stage.hours_pass(48);
+    stage.show(&format!("asks show {ask}"));
+    stage.ok(&format!("tick --root {root}"));
+    assert_eq!(stage.json(&format!("asks show {ask}"))["answer"], json!("abandon"));
+    assert_snapshot!(stage.transcript());
+}

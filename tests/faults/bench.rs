@@ -145,6 +145,18 @@ impl Bench {
         root
     }
 
+    /// An ask of which nobody could be told, for want of a notifier that works. By now none is configured.
+    pub fn undelivered(&self) -> String {
+        self.run(r#"config set notify.command ["false"]"#);
+        let ask = self.id("issues create Which? --tag kind:ask");
+        let line = Line::of("notify send");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_roundgate"));
+        line.set(&mut command, self.path());
+        assert_eq!(command.args(&line.words).output().unwrap().status.code(), Some(1));
+        self.run("config set notify.command []");
+        ask
+    }
+
     /// A root with a failure that nobody takes care of, and an answer to that.
     pub fn failed(&self, answer: &str) -> String {
         let root = self.id("issues create Root --tag kind:root");

@@ -1,5 +1,7 @@
 //! Every verb that changes the store, each at a store in which it has something to do.
 
+use std::process::Command;
+
 use crate::bench::{Bench, Line};
 
 /// A verb: its name, and how a bench is prepared for it and which line is then the verb.
@@ -12,7 +14,7 @@ fn tick(root: String) -> Line {
     Line::of(format!("tick --root {root}"))
 }
 
-pub const VERBS: [Verb; 57] = [
+pub const VERBS: [Verb; 65] = [
     ("issues create", |bench| {
         let parent = bench.issue("Parent");
         Line::of(format!("issues create Child --parent {parent} --body words --tag free"))
@@ -241,6 +243,36 @@ pub const VERBS: [Verb; 57] = [
         let root = bench.id("issues create Root --tag kind:root");
         Line::of(format!("issues create Which? --parent {root} --tag kind:ask"))
     }),
+    ("heartbeats enable", |bench| {
+        let root = bench.opened(3);
+        bench.run(format!("heartbeats create --root {root}"));
+        bench.run(format!("heartbeats disable {root} --reason so"));
+        Line::of(format!("heartbeats enable {root}"))
+    }),
+    ("heartbeats delete", |bench| {
+        let root = bench.opened(3);
+        bench.run(format!("heartbeats create --root {root}"));
+        Line::of(format!("heartbeats delete {root}"))
+    }),
+    ("cron update", |bench| {
+        let id = bench.id(format!("cron create --root {} --every 6h", bench.opened(3)));
+        Line::of(format!("cron update {id} --every 12h"))
+    }),
+    ("cron disable", |bench| {
+        let id = bench.id(format!("cron create --root {} --every 6h", bench.opened(3)));
+        Line::of(format!("cron disable {id} --reason so"))
+    }),
+    ("cron enable", |bench| {
+        let id = bench.id(format!("cron create --root {} --every 6h", bench.opened(3)));
+        bench.run(format!("cron disable {id} --reason so"));
+        Line::of(format!("cron enable {id}"))
+    }),
+    ("cron trigger", |bench| {
+        let id = bench.id(format!("cron create --root {} --every 6h", bench.judged(3, "pass")));
+        Line::of(format!("cron trigger {id} --reason so"))
+    }),
+    ("notify retry", |bench| Line::of(format!("notify retry {}", bench.undelivered()))),
+    ("notify drop", |bench| Line::of(format!("notify drop {}", bench.undelivered()))),
 ];
 
 const PLAN: &str = r#"
@@ -267,3 +299,88 @@ title = "Write the grammar"
 accept = ["it is whole"]
 after = ["lexer"]
 "#;
+
+/// What reads only, or leaves the database alone.
+const READERS: [&str; 32] = [
+    "issues get",
+    "issues list",
+    "issues search",
+    "issues children",
+    "issues ready",
+    "issues validate",
+    "issues explain",
+    "issues history",
+    "forum read",
+    "forum topics",
+    "rounds show",
+    "asks list",
+    "asks show",
+    "heartbeats list",
+    "heartbeats get",
+    "cron list",
+    "cron get",
+    "cron install",
+    "notify list",
+    "status",
+    "ui list",
+    "ui get",
+    "ui snapshot",
+    "ui log",
+    "log",
+    "graph",
+    "plan check",
+    "backup",
+    "config get",
+    "config set",
+    "config list",
+    "completions",
+];
+
+/// What writes in more than one transaction, or makes, mends and replaces whole files: it may be found half
+/// done, and what that means has tests of its own.
+const NOT_AT_ONCE: [&str; 8] =
+    ["run", "heartbeats run", "notify send", "watch", "init", "doctor", "restore", "compact"];
+
+/// The commands that a help text lists.
+fn listed(words: &[&str]) -> Vec<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_roundgate")).args(words).arg("--help").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let Some((_, commands)) = text.split_once("Commands:\n") else { return Vec::new() };
+    let names = commands.lines().take_while(|line| line.starts_with("  "));
+    names
+        .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
+        .filter(|name| name != "help")
+        .collect()
+}
+
+/// Every command that does something, as it is typed.
+fn commands() -> Vec<String> {
+    let mut found = Vec::new();
+    for group in listed(&[]) {
+        let below = listed(&[&group]);
+        if below.is_empty() {
+            found.push(group);
+        } else {
+            found.extend(below.into_iter().map(|name| format!("{group} {name}")));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_command_is_a_verb_here_or_known_not_to_be_one() {
+    let commands = commands();
+    assert!(commands.len() > 60, "{commands:?}");
+    let is = |name: &str, command: &str| {
+        name.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ',', ':']))
+    };
+    for command in &commands {
+        let verb = VERBS.iter().any(|(name, _)| is(name, command));
+        let lists = [READERS.as_slice(), &NOT_AT_ONCE].map(|list| list.contains(&command.as_str()));
+        let listed = [verb].into_iter().chain(lists).filter(|&listed| listed).count();
+        assert_eq!(listed, 1, "{command} is to be a verb, or one of the lists is to name it, and not both");
+    }
+    for other in READERS.iter().chain(&NOT_AT_ONCE) {
+        assert!(commands.iter().any(|command| command == other), "{other} is no command");
+    }
+}

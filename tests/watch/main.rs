@@ -84,6 +84,20 @@ impl Desk {
     }
 }
 
+#[test]
+fn what_is_to_be_gone_on_with_names_the_store_that_was_named() {
+    let Some(desk) = Desk::new(120, 32) else { return };
+    let tmux = &desk.tmux;
+    desk.scope();
+    desk.fail_round();
+    desk.fail_round();
+    tmux.line("roundgate --store ./.roundgate watch");
+    tmux.wait_for("5 Asks 1");
+    tmux.keys(&["a", "Enter"]);
+    tmux.wait_for("everything: roundgate --store ./.roundgate rounds show");
+    tmux.keys(&["q"]);
+}
+
 /// Whether a process has ended, whoever is to take note of it.
 fn ended(pid: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::app::AppError;
 use crate::app::config::duration;
+use crate::app::shell::shell_word;
 use crate::model::issue::Millis;
 
 const MINUTE: Millis = 60_000;
@@ -71,14 +72,6 @@ WantedBy=timers.target
 fn plain(path: &Path) -> Result<&str, AppError> {
     let text = path.to_str().filter(|text| !text.contains(char::is_control));
     text.ok_or_else(|| AppError::Usage(format!("{path:?} cannot be written into a line of text")))
-}
-
-fn shell_word(text: &str) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@".contains(c);
-    if !text.is_empty() && text.chars().all(bare) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 fn systemd_word(text: &str) -> String {

@@ -81,7 +81,7 @@ impl Lock {
     /// Takes it.
     ///
     /// # Errors
-    /// [`AppError::ClockRuns`] when another process has it.
+    /// [`AppError::ClockRuns`] when another process has it, [`AppError::ClockLocked`] when something else has.
     pub fn take(folder: &Path) -> Result<Lock, AppError> {
         let path: PathBuf = folder.join(LOCK);
         let failed = |source| AppError::File { what: format!("lock {}", path.display()), source };
@@ -94,7 +94,10 @@ impl Lock {
             Err(error) => {
                 let source = std::io::Error::from(error);
                 if source.kind() == ErrorKind::WouldBlock {
-                    return Err(AppError::ClockRuns(folder.to_owned()));
+                    return Err(match runner_of(folder) {
+                        Some(_) => AppError::ClockRuns(folder.to_owned()),
+                        None => AppError::ClockLocked(path),
+                    });
                 }
                 Err(failed(source))
             }

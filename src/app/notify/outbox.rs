@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::sending::held_by_another;
 use crate::app::view::Word;
 use crate::app::{AppError, Changed, Session, resolve_root, session_resolve};
 use crate::model::act::notice as act;
@@ -30,7 +31,7 @@ pub struct NoticeView {
     pub state: Word,
     /// When it came about, in epoch milliseconds.
     pub created_at: Millis,
-    /// When it is sent at the earliest; while it is being sent: when its sender is given up.
+    /// When it is sent at the earliest, 0 before all others; while it is being sent: when its sender is given up.
     pub due_at: Millis,
     /// Who is sending it.
     pub sender: Option<String>,
@@ -122,13 +123,14 @@ fn alter(
     session: &mut Session,
     cause: &str,
     text: Option<&str>,
-    act: impl Fn(&Notice, Millis) -> Vec<Primitive>,
+    act: impl Fn(&Snapshot, &Notice, Millis) -> Vec<Primitive>,
 ) -> Result<Changed<Vec<NoticeView>>, AppError> {
     session.change(cause, |work| {
         let found = named(&work.snapshot, text)?;
         let mut views = Vec::new();
         for notice in &found {
-            work.apply(&act(notice, work.now))?;
+            let wanted = act(&work.snapshot, notice, work.now);
+            work.apply(&wanted)?;
             let current = work.snapshot.notice(&notice.id).unwrap_or(notice);
             views.push(NoticeView::of(&work.snapshot, current));
         }
@@ -136,12 +138,16 @@ fn alter(
     })
 }
 
-/// Lets them be sent by the next who ticks, whatever they wait for.
+/// Lets them be sent by the next who ticks, whatever they wait for. What is named does not wait for others.
 ///
 /// # Errors
 /// When what is named is not there.
 pub fn retry(session: &mut Session, text: Option<&str>) -> Result<Changed<Vec<NoticeView>>, AppError> {
-    alter(session, "notify retry", text, act::retry)
+    // Where all are meant, none is left that failed.
+    alter(session, "notify retry", text, |snapshot, notice, now| {
+        let held = text.is_some() && held_by_another(snapshot, notice, now);
+        act::retry(notice, held, now)
+    })
 }
 
 /// Gives them up, and shows them as they were. The events remember them.
@@ -149,5 +155,5 @@ pub fn retry(session: &mut Session, text: Option<&str>) -> Result<Changed<Vec<No
 /// # Errors
 /// When what is named is not there.
 pub fn drop(session: &mut Session, text: Option<&str>) -> Result<Changed<Vec<NoticeView>>, AppError> {
-    alter(session, "notify drop", text, |notice, _| vec![act::give_up(notice)])
+    alter(session, "notify drop", text, |_, notice, _| vec![act::give_up(notice)])
 }

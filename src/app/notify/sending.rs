@@ -10,6 +10,7 @@ use crate::model::act::notice as act;
 use crate::model::issue::Millis;
 use crate::model::quote::disturbs;
 use crate::model::record::{Failure, Notice, NoticeId};
+use crate::model::snapshot::Snapshot;
 use crate::model::source::Outbox;
 
 /// How long a sender has beyond the time limit, to be started, ended, and to write down what came of it.
@@ -130,11 +131,14 @@ fn one_after_the_other(
     Ok(Sent { next_at: Some(session.clock.now()), ..sent })
 }
 
-/// Looks for the first that is due. While the latest failure waits for its retry, nothing is tried: one
-/// notifier serves all, and most likely it would fail again.
+/// Looks for the first that is due. While the latest failure waits for its retry, nothing is tried but what
+/// somebody named: one notifier serves all, and most likely it would fail again.
 fn next(session: &Session, terms: &Notify, now: Millis) -> Result<Next, AppError> {
     session.look(|snapshot| {
         let Some(first) = snapshot.outbox(Outbox::FirstDue, 1).pop() else { return Ok(Next::Empty) };
+        if first.due_at == Notice::AT_ONCE {
+            return Ok(Next::Now(first.id));
+        }
         if !due(&first, terms, now) {
             return Ok(Next::Later(first.due_at));
         }
@@ -147,6 +151,12 @@ fn next(session: &Session, terms: &Notify, now: Millis) -> Result<Next, AppError
 fn due(notice: &Notice, terms: &Notify, now: Millis) -> bool {
     let longest = terms.retry_ceiling.max(terms.time_limit.saturating_add(SLACK));
     notice.due_at <= now || notice.due_at > now.saturating_add(longest)
+}
+
+/// Whether one waits because another failed.
+pub(super) fn held_by_another(snapshot: &Snapshot, notice: &Notice, now: Millis) -> bool {
+    let last = snapshot.outbox(Outbox::LastFailed, 2).into_iter().find(|failed| failed.id != notice.id);
+    last.and_then(|failed| paused(&failed, now)).is_some()
 }
 
 /// Until when nothing is tried because this one failed.

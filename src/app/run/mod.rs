@@ -9,5 +9,6 @@ mod programs;
 mod step;
 mod supervise;
 
+pub use patience::busy;
 pub use programs::check_workers;
 pub use supervise::{End, Progress, StepEndView, Supervisor, supervise};

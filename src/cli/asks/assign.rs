@@ -21,10 +21,11 @@ pub struct AssignArgs {
     /// Nobody in particular
     #[arg(long, conflicts_with = "to")]
     to_anybody: bool,
-    /// How long there is from now, such as 2d (0 is for ever), or a moment, such as 2026-12-05T09:00
+    /// How long there is from now, such as 2d (0 is for ever), or a moment, such as 2026-12-05T09:00, or
+    /// 2026-12-05 for the end of that day
     #[arg(long, value_name = "WHEN", value_parser = when_if_ever)]
     due: Option<DueArg>,
-    /// The zone of a moment without an offset, such as Europe/Berlin
+    /// The zone of a day, or of a moment without an offset, such as Europe/Berlin; otherwise UTC
     #[arg(long, value_name = "ZONE", requires = "due")]
     tz: Option<String>,
     /// It is never due

@@ -7,6 +7,7 @@ use crate::app::AppError;
 use crate::cli::context::Context;
 use crate::cli::output::{line, multiline, write_stderr};
 use crate::model::act::answer::ABANDON;
+use crate::model::counted::{counted, if_one};
 
 /// Whether somebody sits there who can be asked.
 pub fn somebody_is_there(context: &Context) -> bool {
@@ -16,11 +17,12 @@ pub fn somebody_is_there(context: &Context) -> bool {
 /// What a human says to an ask: a choice and a note; `None` leaves it open. `waiting` is how much else is
 /// skipped, should the scope be abandoned.
 pub fn choose(
+    context: &Context,
     ask: &AskView,
     note: &str,
     waiting: Option<usize>,
 ) -> Result<Option<(String, String)>, AppError> {
-    write_stderr(&multiline(&shown(ask)));
+    write_stderr(&multiline(&shown(context, ask, context.clock()?.now())));
     let mut lines = stdin().lock().lines();
     let mut read = |prompt: &str| -> Result<Option<String>, AppError> {
         write_stderr(&multiline(prompt));
@@ -41,7 +43,13 @@ pub fn choose(
         given => given.to_owned(),
     };
     let more = match waiting.filter(|_| choice == ABANDON) {
-        Some(count) => format!(", and skip {count} issues that wait for the scope"),
+        Some(count) => {
+            format!(
+                ", and skip {} that {} for the scope",
+                counted(count, "issue"),
+                if_one(count, "waits", "wait")
+            )
+        }
         None => String::new(),
     };
     let sure = read(&format!("answer {choice}{more}? [y/N] "))?.unwrap_or_default();

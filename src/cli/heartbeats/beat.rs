@@ -13,6 +13,7 @@ use crate::cli::output::{Failure, line, print_failure, with_causes, write_stderr
 use crate::cli::render::moment;
 use crate::cli::signals::asked_to_end;
 use crate::cli::tick::worse;
+use crate::model::counted::counted;
 use crate::model::issue::Millis;
 
 /// How long a sleep is before the signals are looked at again.
@@ -74,7 +75,8 @@ fn tell(view: &HappenedView) {
         }
         Happened::Skipped { gap } => {
             let more = if gap.at_least { "at least " } else { "" };
-            format!("{more}{} due times from {} to {}", gap.count, moment(gap.first), moment(gap.last))
+            let times = counted(gap.count, "due time");
+            format!("{more}{times} from {} to {}", moment(gap.first), moment(gap.last))
         }
         Happened::Over { why } => (*why).to_owned(),
         Happened::Stuck { why } => why.clone(),
@@ -114,7 +116,7 @@ impl Daemon<'_> {
                     pass.next
                 }
                 Err(error) if error.retryable() => {
-                    print_failure(&Failure::from(error), self.context.json());
+                    print_failure(&self.context.failure(&error), self.context.json());
                     Some(session.clock.now().saturating_add(RETRY))
                 }
                 Err(error) => return Err(error),
@@ -147,7 +149,7 @@ impl Daemon<'_> {
                 self.misconfigured = None;
             }
             Err(error) => {
-                let failure = Failure::from(error);
+                let failure = self.context.failure(&error);
                 if self.misconfigured.as_ref() != Some(&failure.message) {
                     let message = format!("{}; what it said before holds", failure.message);
                     self.misconfigured = Some(failure.message);
@@ -166,7 +168,7 @@ impl Daemon<'_> {
             Ok(()) => self.unsaved = false,
             Err(error) => {
                 if !std::mem::replace(&mut self.unsaved, true) {
-                    let failure = Failure::from(error);
+                    let failure = self.context.failure(&error);
                     let message = format!("idle ticks are not remembered: {}", failure.message);
                     print_failure(&Failure { message, ..failure }, self.context.json());
                 }

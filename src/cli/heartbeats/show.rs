@@ -9,6 +9,7 @@ use crate::cli::context::Context;
 use crate::cli::notify::after_last_tick;
 use crate::cli::output::line;
 use crate::cli::render::{RowsArgs, moment, table};
+use crate::model::counted::counted;
 use crate::model::issue::Millis;
 use crate::model::record::HeartbeatKind;
 
@@ -117,7 +118,8 @@ pub fn one(context: &Context, view: &HeartbeatView) -> Result<u8, AppError> {
         field("note", &halted.note);
     }
     field("next", &maybe(view.next_due_at));
-    let ticks = view.ceiling.max_ticks.map_or(String::new(), |ticks| format!(", or {ticks} due times"));
+    let ticks =
+        view.ceiling.max_ticks.map_or(String::new(), |ticks| format!(", or {}", counted(ticks, "due time")));
     field("ceiling", &format!("{}{ticks}", moment(view.ceiling.ends_at)));
     field("overlap", &view.overlap);
     field("last tick", &maybe(watched.last_tick_at));

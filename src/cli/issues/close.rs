@@ -8,6 +8,7 @@ use crate::app::AppError;
 use crate::app::issues::{self, CloseWish};
 use crate::cli::context::Context;
 use crate::cli::output::line;
+use crate::model::counted::{counted, if_one};
 use crate::model::id::IssueId;
 use crate::model::issue::Outcome;
 
@@ -59,11 +60,15 @@ pub fn close(context: &Context, args: CloseArgs) -> Result<u8, AppError> {
         return acted(context, "judged", &done.value.issue, true);
     }
     if wish.cascade && done.changed {
-        context.say(&format!("{} open issues below were skipped, too", done.value.skipped));
+        let (skipped, were) = (done.value.skipped, if_one(done.value.skipped, "was", "were"));
+        context.say(&format!("{} below {were} skipped, too", counted(skipped, "open issue")));
     }
     if wish.outcome == Some(Outcome::Skipped) && done.value.open_below > 0 {
         let count = done.value.open_below;
-        context.say(&format!("{count} issues below stay open and are let go; --cascade skips them, too"));
+        let (issues, stay) =
+            (counted(count, "issue"), if_one(count, "stays open and is", "stay open and are"));
+        let them = if_one(count, "it", "them");
+        context.say(&format!("{issues} below {stay} let go; --cascade skips {them}, too"));
     }
     acted(context, "closed", &done.value.issue, done.changed)
 }

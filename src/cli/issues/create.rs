@@ -56,7 +56,7 @@ pub struct CreateArgs {
     /// For a kind:ask: a choice; may be given more than once
     #[arg(long = "choice", value_name = "WORD")]
     choices: Vec<String>,
-    /// The zone of a moment without an offset, such as Europe/Berlin
+    /// The zone of a day, or of a moment without an offset, such as Europe/Berlin; otherwise UTC
     #[arg(long, value_name = "ZONE", requires = "ask_due")]
     tz: Option<String>,
 }
@@ -86,7 +86,8 @@ pub struct AskPolicyArgs {
     /// Who is to answer asks here
     #[arg(long, value_name = "ACTOR")]
     ask_assignee: Option<Actor>,
-    /// How long there is for an answer, such as 2d (0 is for ever); of a new ask also a moment, such as 2026-12-05T09:00
+    /// How long there is for an answer, such as 2d (0 is for ever); of a new ask also a moment, such as
+    /// 2026-12-05T09:00, or 2026-12-05 for the end of that day
     #[arg(long, value_name = "WHEN", value_parser = when_if_ever)]
     ask_due: Option<DueArg>,
     /// The time between two reminders (0 is none)

@@ -31,7 +31,8 @@ pub fn validate(context: &Context, args: ValidateArgs) -> Result<u8, AppError> {
         let (id, root) = session.look(named)?;
         if id != root {
             return Err(AppError::Usage(format!(
-                "--exit-status is about a root, and {id} is below one: roundgate issues validate {root} --exit-status"
+                "--exit-status is about a root, and {id} is below one: {} --exit-status",
+                context.call("issues validate").arg(root.as_str())
             )));
         }
     }

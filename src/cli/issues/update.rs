@@ -46,7 +46,7 @@ pub struct UpdateArgs {
     #[arg(long, value_name = "TAG")]
     add_tag: Vec<Tag>,
     /// Take a tag away; may be given more than once
-    #[arg(long, value_name = "TAG")]
+    #[arg(long, value_name = "TAG", value_parser = Tag::stored)]
     remove_tag: Vec<Tag>,
     /// Replaces the role:* tag
     #[arg(long, short, value_name = "ROLE")]

@@ -17,9 +17,8 @@ use crate::app::ambient::Clock;
 use crate::app::asks::{self, AnswerWish};
 use crate::app::watch::{self, Overview, Wanted};
 use crate::app::{AppError, Session, config, place};
-use crate::cli::asks::told;
+use crate::cli::asks::{at_this_store, told};
 use crate::cli::context::Context;
-use crate::cli::output::Failure;
 use crate::cli::signals::{asked_to_end, hear};
 use crate::store::StoreError;
 
@@ -68,7 +67,11 @@ impl<'a> Source<'a> {
 
     /// Reads what is wanted.
     pub fn read(&mut self, wanted: &Wanted) -> Result<Overview, AppError> {
-        watch::load(self.session()?, wanted)
+        let mut overview = watch::load(self.session()?, wanted)?;
+        if let Some(ask) = &mut overview.ask {
+            at_this_store(self.context, ask);
+        }
+        Ok(overview)
     }
 
     fn answer(&mut self, ask: &str, choice: String, note: String) -> Result<String, AppError> {
@@ -169,13 +172,13 @@ impl Live<'_> {
     /// What is shown stays, with a word about why it may be old.
     fn trouble(&mut self, error: AppError) {
         self.rest = AFTER_TROUBLE;
-        self.view.trouble = Some(Failure::from(error));
+        self.view.trouble = Some(self.source.context.failure(&error));
     }
 
     fn answer(&mut self, ask: &str, choice: String, note: String) {
         match self.source.answer(ask, choice, note) {
             Ok(told) => self.view.answered(told),
-            Err(error) => self.view.not_answered(Failure::from(error)),
+            Err(error) => self.view.not_answered(self.source.context.failure(&error)),
         }
         self.read();
     }

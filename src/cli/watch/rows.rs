@@ -6,6 +6,7 @@ use crate::app::watch::{Half, HeldLine, Ladder, Move, RootLine, Rung};
 use crate::cli::log;
 use crate::cli::output::line;
 use crate::cli::render::moment;
+use crate::model::counted::if_one;
 use crate::model::issue::Millis;
 use crate::model::record::Opinion;
 
@@ -106,7 +107,7 @@ fn root_row(root: &RootLine) -> Row {
     };
     let row = Row::new(&root.id).and(Tone::Name, &root.id);
     let row = if root.finished { row.and(Tone::Good, "final") } else { row };
-    row.and(Tone::Human, &counted(root.asks, if root.asks == 1 { "ask" } else { "asks" }))
+    row.and(Tone::Human, &counted(root.asks, if_one(root.asks, "ask", "asks")))
         .and(Tone::Busy, &counted(root.held, "held"))
         .and(Tone::Good, &counted(root.ready, "ready"))
         .and(Tone::Plain, &root.title)

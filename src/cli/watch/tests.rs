@@ -13,6 +13,7 @@ use super::draw::draw;
 use super::keys::Key;
 use super::view::{Effect, Over, Pane, Step, View};
 use crate::app::watch::Wanted;
+use crate::cli::command_line::Program;
 use crate::cli::output::{Failure, line};
 use stage::{NOW, Stage};
 
@@ -155,7 +156,7 @@ fn an_answer_that_is_refused_says_why_beside_the_ask() {
     stage.answer("bob", &ask, "abandon").unwrap();
     assert!(matches!(press(&mut view, &stage, &letters("y")), Some(Effect::Answer { .. })));
     let error = stage.answer("ann", &ask, "open-extra-round").unwrap_err();
-    view.not_answered(Failure::from(error));
+    view.not_answered(Failure::of(&error, &Program::default()));
     insta::assert_snapshot!("refused", text(&mut view, 80, 24));
 }
 
@@ -210,7 +211,7 @@ fn the_keys_are_told_and_scrolled_through() {
 fn what_is_wrong_is_said_and_what_was_read_stays() {
     let (stage, mut view) = worked();
     let error = crate::store::StoreError::Missing { path: "/tmp/\u{1b}]0;gone\u{7}".into() };
-    view.trouble = Some(Failure::from(crate::app::AppError::from(error)));
+    view.trouble = Some(Failure::of(&error.into(), &Program::default()));
     insta::assert_snapshot!("trouble", text(&mut view, 80, 24));
     view.show(stage.overview(&view.wanted()));
     assert!(view.trouble.is_none());

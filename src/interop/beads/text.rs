@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::line::{BeadsComment, BeadsIssue};
 use crate::model::id::{Actor, MAX_ACTOR_BYTES};
 use crate::model::issue::MAX_TITLE_BYTES;
+use crate::model::quote::disturbs;
 use crate::model::tag::{MAX_TAG_BYTES, Tag};
 
 /// The title as one line of at most [`MAX_TITLE_BYTES`]; borrowed when it is as it was written.
@@ -55,7 +56,7 @@ pub fn post(comment: &BeadsComment) -> String {
 /// A tag made of a prefix and any text, and whether the text had to change for it; `None` when
 /// nothing is left of the text.
 pub fn tag(prefix: &str, text: &str) -> Option<(Tag, bool)> {
-    let bad = |c: char| c.is_whitespace() || c.is_control() || c == ',';
+    let bad = |c: char| c.is_whitespace() || disturbs(c) || c == ',';
     let trimmed = text.trim();
     if trimmed.is_empty() {
         return None;
@@ -68,7 +69,7 @@ pub fn tag(prefix: &str, text: &str) -> Option<(Tag, bool)> {
 
 /// An actor's name made of any text, and whether the text had to change for it.
 pub fn actor(text: &str) -> Option<(Actor, bool)> {
-    let name = text.trim().replace(|c: char| c.is_whitespace() || c.is_control(), "_");
+    let name = text.trim().replace(|c: char| c.is_whitespace() || disturbs(c), "_");
     let actor: Actor = shortened(&name, MAX_ACTOR_BYTES).parse().ok()?;
     let changed = actor.as_str() != text;
     Some((actor, changed))

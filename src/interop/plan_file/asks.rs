@@ -3,11 +3,12 @@
 use super::complaints::Complaints;
 use super::fields::Section;
 use super::read::length;
-use crate::interop::duration::parse_interval;
+use crate::interop::duration::{names_a_moment, parse_interval};
 use crate::model::act::create::check_timeout;
 use crate::model::duty::{AskPolicy, AskTimeout};
 use crate::model::id::Actor;
-use crate::model::issue::Policy;
+use crate::model::issue::{Millis, Policy};
+use crate::model::quote::quoted;
 
 /// Their names: what `[root]`, `[defaults]` and a goal may say of asks.
 pub(super) const FIELDS: [&str; 5] = ["ask_assignee", "ask_due", "ask_remind", "ask_timeout", "ask_default"];
@@ -16,7 +17,7 @@ pub(super) const FIELDS: [&str; 5] = ["ask_assignee", "ask_due", "ask_remind", "
 pub(super) fn wanted(section: &Section<'_>, complaints: &mut Complaints<'_>) -> AskPolicy {
     AskPolicy {
         assignee: assignee(section, complaints),
-        due: length(section, "ask_due", parse_interval, complaints),
+        due: due(section, complaints),
         remind: length(section, "ask_remind", parse_interval, complaints),
         timeout: timeout(section, complaints),
     }
@@ -25,6 +26,21 @@ pub(super) fn wanted(section: &Section<'_>, complaints: &mut Complaints<'_>) -> 
 fn assignee(section: &Section<'_>, complaints: &mut Complaints<'_>) -> Option<Actor> {
     let named = section.string("ask_assignee", complaints)?.text.parse::<Actor>();
     named.map_err(|error| section.refuse("ask_assignee", error.to_string(), complaints)).ok()
+}
+
+/// How long there is for each ask, from when it is asked: a plan makes no single one.
+fn due(section: &Section<'_>, complaints: &mut Complaints<'_>) -> Option<Millis> {
+    let moment = |text: &&str| parse_interval(text).is_err() && names_a_moment(text);
+    let Some(text) = section.peek("ask_due").filter(moment) else {
+        return length(section, "ask_due", parse_interval, complaints);
+    };
+    let message = format!(
+        "{} is a moment, and each ask has a duration such as 2d, from when it is asked; \
+         `asks assign ASK --due WHEN` gives one ask a moment",
+        quoted(text)
+    );
+    section.refuse("ask_due", message, complaints);
+    None
 }
 
 fn timeout(section: &Section<'_>, complaints: &mut Complaints<'_>) -> Option<AskTimeout> {

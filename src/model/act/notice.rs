@@ -76,14 +76,14 @@ pub fn deliver(snapshot: &Snapshot, id: &NoticeId) -> Vec<Primitive> {
     current.into_iter().collect()
 }
 
-/// Lets it be tried at once, as if it had never failed; an empty list when nothing keeps it, or when
-/// somebody is sending it right now.
-pub fn retry(notice: &Notice, now: Millis) -> Vec<Primitive> {
+/// Lets it be tried again, as if it had never failed; an empty list when nothing keeps it, or when somebody
+/// is sending it right now. `held` says that what another failed of keeps it, too: then it goes in front.
+pub fn retry(notice: &Notice, held: bool, now: Millis) -> Vec<Primitive> {
     if notice.sender.is_some() && notice.due_at > now {
         return Vec::new();
     }
-    let after =
-        Notice { sender: None, due_at: notice.due_at.min(now), failures: 0, failure: None, ..notice.clone() };
+    let due_at = if held { Notice::AT_ONCE } else { notice.due_at.min(now) };
+    let after = Notice { sender: None, due_at, failures: 0, failure: None, ..notice.clone() };
     if after == *notice { Vec::new() } else { vec![set(after)] }
 }
 

@@ -116,7 +116,8 @@ pub struct Notice {
     pub id: NoticeId,
     /// When it came about.
     pub created_at: Millis,
-    /// When it may be sent. While somebody is sending it: when that is taken for lost.
+    /// When it may be sent, [`Notice::AT_ONCE`] in front of all others. While somebody is sending it: when
+    /// that is taken for lost.
     pub due_at: Millis,
     /// Who is sending it.
     pub sender: Option<Actor>,
@@ -129,7 +130,10 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// One that is due at once.
+    /// When one is due that somebody named to be sent: before anything else, whatever failed lately.
+    pub const AT_ONCE: Millis = 0;
+
+    /// One that is due from now on.
     pub fn new(id: NoticeId, at: Millis) -> Self {
         let (sender, failure) = (None, None);
         Notice { id, created_at: at, due_at: at, sender, attempts: 0, failures: 0, failure }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chain::Hash;
 use super::table::Table;
+use crate::model::id::Actor;
 use crate::store::StoreError;
 
 /// Reads the columns of a row from left to right.
@@ -105,6 +106,17 @@ impl<'r> Columns<'r> {
     /// An id or a name.
     pub(super) fn parsed<T: FromStr<Err: Display>>(&mut self) -> Result<T, StoreError> {
         self.text()?.parse().map_err(|why| self.damaged(&why))
+    }
+
+    /// An actor's name, or NULL.
+    pub(super) fn maybe_actor(&mut self) -> Result<Option<Actor>, StoreError> {
+        self.maybe_text()?.map(|text| Actor::stored(text).map_err(|why| self.damaged(&why))).transpose()
+    }
+
+    /// An actor's name.
+    pub(super) fn actor(&mut self) -> Result<Actor, StoreError> {
+        let text = self.text()?;
+        Actor::stored(text).map_err(|why| self.damaged(&why))
     }
 
     /// A word of a closed vocabulary, as the protocol writes it, or NULL.

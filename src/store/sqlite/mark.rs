@@ -121,7 +121,7 @@ pub(super) fn contradiction(conn: &Connection, mark: &Mark) -> Result<Option<Str
             let last = load::head(conn)?.seq;
             Some(format!(
                 "its last event is {last}, and {} were committed ({FILE}): the latest are lost; \
-                 roundgate doctor --fix goes on without them",
+                 doctor --fix goes on without them",
                 mark.seq
             ))
         }

@@ -26,7 +26,7 @@ pub const TARGET: Target = Target {
 fn law(input: &[u8], behind: Behind) -> Held {
     let text = &*text(input);
     let id: Option<IssueId> = same_as_stored(text)?;
-    let actor: Option<Actor> = same_as_stored(text)?;
+    let actor: Option<Actor> = same_or_older(text)?;
     same_as_stored::<OperationId>(text)?;
     same_as_stored::<HeartbeatId>(text)?;
     same_word::<Outcome>(text)?;
@@ -58,10 +58,25 @@ fn same_as_stored<T>(text: &str) -> Result<Option<T>, String>
 where
     T: FromStr<Err: Display> + Display + PartialEq + Serialize + DeserializeOwned,
 {
-    let read = same::<T>(text)?;
+    let read = same_or_older::<T>(text)?;
     let json = serde_json::to_string(text).map_err(|error| error.to_string())?;
     let from_json = serde_json::from_str::<T>(&json).ok();
     hold(from_json == read, || format!("{json} is read otherwise than {text:?}"))?;
+    Ok(read)
+}
+
+/// The same, where a store may have names that are not given any more.
+fn same_or_older<T>(text: &str) -> Result<Option<T>, String>
+where
+    T: FromStr<Err: Display> + Display + PartialEq + Serialize + DeserializeOwned,
+{
+    let read = same::<T>(text)?;
+    let json = serde_json::to_string(text).map_err(|error| error.to_string())?;
+    let from_json = serde_json::from_str::<T>(&json).ok();
+    hold(read.is_none() || from_json == read, || format!("{json} is read otherwise than {text:?}"))?;
+    if let Some(older) = from_json {
+        hold(older.to_string() == text, || format!("{json} became {older}"))?;
+    }
     if let Some(name) = &read {
         hold(name.to_string() == text, || format!("{text:?} became {name}"))?;
         hold(serde_json::to_string(name).is_ok_and(|stored| stored == json), || {

@@ -205,7 +205,7 @@ fn state_from(row: &mut Columns<'_>) -> Result<State, StoreError> {
     let status = row.text()?;
     let outcome = row.maybe_word()?;
     let reason = row.maybe_text()?.map(str::to_owned);
-    let holder = row.maybe_parsed()?;
+    let holder = row.maybe_actor()?;
     let epoch = row.maybe_int()?;
     let expires_at = row.maybe_int()?;
     let runner = row.maybe_json()?;

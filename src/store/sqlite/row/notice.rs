@@ -52,7 +52,7 @@ pub(in super::super) fn notice_from(row: &Row<'_>) -> Result<Notice, StoreError>
     let mut row = Columns::of(row, &NOTICES);
     let id: NoticeId = row.parsed()?;
     (0..3).for_each(|_| row.skip());
-    let (created_at, due_at, sender) = (row.int()?, row.int()?, row.maybe_parsed()?);
+    let (created_at, due_at, sender) = (row.int()?, row.int()?, row.maybe_actor()?);
     let (attempts, failures) = (row.int()?, row.int()?);
     let failed_at = row.maybe_int()?;
     let why = row.maybe_text()?.map(str::to_owned);

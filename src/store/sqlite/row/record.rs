@@ -93,7 +93,7 @@ pub(in super::super) fn event_from(row: &Row<'_>) -> Result<Event, StoreError> {
     let mut row = Columns::of(row, &EVENTS);
     let seq = row.int()?;
     let at = row.int()?;
-    let actor = row.parsed()?;
+    let actor = row.actor()?;
     let cause = row.text()?.to_owned();
     let tick = row.maybe_int()?;
     row.skip();
@@ -141,7 +141,7 @@ pub(in super::super) fn post_from(row: &Row<'_>) -> Result<Post, StoreError> {
     row.skip();
     Ok(Post {
         topic: row.text()?.to_owned(),
-        author: row.parsed()?,
+        author: row.actor()?,
         body: row.text()?.to_owned(),
         at: row.int()?,
     })
@@ -252,7 +252,7 @@ pub(in super::super) fn round_key_from(row: &Row<'_>) -> Result<(IssueId, u32), 
 fn verdict_from(row: &mut Columns<'_>) -> Result<Option<Verdict>, StoreError> {
     let opinion: Option<Opinion> = row.maybe_word()?;
     let reason = row.maybe_text()?.map(str::to_owned);
-    let by = row.maybe_parsed()?;
+    let by = row.maybe_actor()?;
     let at = row.maybe_int()?;
     let evidence = row.maybe_json()?;
     match (opinion, reason, by, at, evidence) {

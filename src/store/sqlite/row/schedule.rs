@@ -76,7 +76,7 @@ pub(in super::super) fn heartbeat_from(row: &Row<'_>) -> Result<Heartbeat, Store
         skipped: row.int()?,
         gap: row.maybe_json()?,
         trigger: row.maybe_json()?,
-        created_by: row.parsed()?,
+        created_by: row.actor()?,
         created_at: row.int()?,
     })
 }
