@@ -154,14 +154,11 @@ fn of_all(session: &Session, snapshot: &Snapshot) -> Status {
 }
 
 fn of(session: &Session, snapshot: &Snapshot, root: Ix) -> RootStatus {
-    let (graph, relation) = (snapshot.graph(), snapshot.relation());
-    let below = graph.subtree(root);
-    let id = graph.id(root);
-    let count = |wanted: &dyn Fn(Ix) -> bool| below.iter().filter(|&&ix| wanted(ix)).count();
-    let status = |ix: Ix, status: &str| graph.issue(ix).state.status() == status;
+    let (graph, id) = (snapshot.graph(), snapshot.graph().id(root));
+    let tally = snapshot.tally(root);
     let decision = decide(snapshot, root, session.clock.now(), &session.config.bounds);
-    let scopes = below.iter().filter(|&&ix| graph.issue(ix).tags.review_gated());
-    let held = below.iter().filter_map(|&ix| match &graph.issue(ix).state {
+    let held = snapshot.listed(List::Held, Some(root)).all();
+    let held = held.into_iter().filter_map(|ix| match &graph.issue(ix).state {
         State::InProgress { claim } => Some(HeldLine {
             issue: graph.id(ix).to_string(),
             actor: claim.actor.to_string(),
@@ -172,14 +169,14 @@ fn of(session: &Session, snapshot: &Snapshot, root: Ix) -> RootStatus {
     RootStatus {
         root: id.to_string(),
         title: graph.issue(root).title.clone(),
-        r#final: relation.is_final(root),
-        open: count(&|ix| status(ix, "open")),
-        in_progress: count(&|ix| status(ix, "in_progress")),
-        closed: count(&|ix| status(ix, "closed")),
-        resolved: count(&|ix| relation.resolved(ix)),
+        r#final: tally.settled(),
+        open: tally.open,
+        in_progress: tally.in_progress,
+        closed: tally.closed,
+        resolved: tally.resolved,
         ready: ready_issues(snapshot, Some(root)).len(),
         next: next(&decision),
-        scopes: scopes.map(|&ix| scope_line(session, snapshot, ix)).collect(),
+        scopes: snapshot.gated_in(root).into_iter().map(|ix| scope_line(session, snapshot, ix)).collect(),
         halted: halted(snapshot, root),
         paused: PauseView::within(snapshot, Some(root)),
         held: held.collect(),

@@ -10,6 +10,7 @@ mod kept;
 mod notices;
 mod pieces;
 mod restore;
+mod tally;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -27,6 +28,7 @@ use documents::Described;
 use kept::Kept;
 
 pub use restore::{Parts, RestoreError};
+pub use tally::Tally;
 
 /// How many issues may be asked about one by one.
 const FEW: usize = 16;

@@ -9,6 +9,7 @@ use super::id::IssueId;
 use super::issue::{Issue, Millis, Priority};
 use super::record::{Ask, Heartbeat, HeartbeatId, Notice, NoticeId, PlanRecord, Round, Scope};
 use super::search::{Page, Query};
+use super::snapshot::Tally;
 use super::standing::Standing;
 
 /// An issue as a store keeps it, with what is derived from it and its neighbours.
@@ -151,6 +152,10 @@ pub trait Source: Debug {
     fn scope(&self, id: &IssueId) -> Option<Scope>;
     /// The records of those issues that are opened scopes, in no order.
     fn scopes(&self, ids: &[IssueId]) -> Vec<Scope>;
+    /// The tally of an issue and everything below it.
+    fn tally(&self, id: &IssueId) -> Tally;
+    /// What may have a policy's tag at or below an issue, in no order.
+    fn gated_in(&self, id: &IssueId) -> Vec<IssueId>;
     /// The opened scopes at or below a root.
     fn scopes_in(&self, root: &IssueId) -> Vec<IssueId>;
     /// The rounds of a scope, in order.

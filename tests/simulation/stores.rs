@@ -90,6 +90,7 @@ fn assert_same_sight(sqlite: &Sqlite, now: i64, at: &str) {
         let mut seen: Vec<String> =
             roots_to_move(snapshot, now, &Bounds::default()).iter().map(ToString::to_string).collect();
         seen.push(format!("{:?}", snapshot.counts()));
+        seen.push(format!("{:?}", snapshot.every_ask()));
         seen.extend(ready_issues(snapshot, None).into_iter().map(named));
         let beating = |found: Vec<&Heartbeat>| -> Vec<String> {
             found.into_iter().map(|beat| format!("{beat:?}")).collect()
@@ -98,6 +99,10 @@ fn assert_same_sight(sqlite: &Sqlite, now: i64, at: &str) {
         for top in tops.iter().map(|&top| ix(graph.id(top))) {
             seen.push(format!("{:?}", decide(snapshot, top, now, &Bounds::default())));
             seen.extend(beating(snapshot.heartbeats_of(snapshot.graph().id(top))));
+            let tally = snapshot.tally(top);
+            assert_eq!(tally.settled(), snapshot.relation().is_final(top));
+            seen.push(format!("{tally:?}"));
+            seen.extend(snapshot.gated_in(top).into_iter().map(named));
             for list in List::ALL {
                 seen.push(format!("{list:?}"));
                 seen.extend(snapshot.listed(list, Some(top)).all().into_iter().map(named));

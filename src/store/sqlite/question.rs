@@ -67,6 +67,20 @@ pub(super) static SCOPE: LazyLock<String> = LazyLock::new(|| row::SCOPES.select(
 pub(super) static SCOPES: LazyLock<String> =
     LazyLock::new(|| row::SCOPES.select("WHERE id IN (SELECT value FROM json_each(?1))"));
 
+/// The tally of an issue and everything below it: open, in progress, closed, resolved.
+pub(super) const TALLY: &str = "WITH RECURSIVE below(id) AS (
+        VALUES (?1) UNION ALL
+        SELECT i.id FROM below b CROSS JOIN issues i ON i.parent = b.id)
+    SELECT count(*) FILTER (WHERE i.status = 'open'), count(*) FILTER (WHERE i.status = 'in_progress'),
+        count(*) FILTER (WHERE i.status = 'closed'), count(*) FILTER (WHERE s.resolved = 1)
+    FROM below b CROSS JOIN issues i ON i.id = b.id CROSS JOIN standing s ON s.id = b.id";
+
+/// What may have a policy's tag at or below an issue: the tag itself is looked for where tags are known.
+pub(super) const GATED_IN: &str = "WITH RECURSIVE below(id) AS (
+        VALUES (?1) UNION ALL
+        SELECT i.id FROM below b CROSS JOIN issues i ON i.parent = b.id)
+    SELECT i.id FROM below b CROSS JOIN issues i ON i.id = b.id WHERE instr(i.tags, 'flow:') > 0";
+
 /// The opened scopes at or below a root.
 pub(super) const SCOPES_IN: &str = "WITH RECURSIVE below(id) AS (
         VALUES (?1) UNION ALL

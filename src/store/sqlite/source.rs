@@ -16,6 +16,7 @@ use crate::model::id::IssueId;
 use crate::model::issue::Issue;
 use crate::model::record::{Ask, Heartbeat, HeartbeatId, Notice, NoticeId, PlanRecord, Round, Scope};
 use crate::model::search::{Page, Query};
+use crate::model::snapshot::Tally;
 use crate::model::source::{End, Outbox, Part, Place, Source, Stored, Take};
 use crate::store::StoreError;
 
@@ -212,6 +213,18 @@ impl Source for Rows {
             return ids.iter().filter_map(|id| self.scope(id)).collect();
         }
         self.some(&question::SCOPES, (array(ids),), row::scope_from)
+    }
+
+    fn tally(&self, id: &IssueId) -> Tally {
+        let counted = |row: &Row<'_>| -> rusqlite::Result<Tally> {
+            let number = |at: usize| row.get::<_, i64>(at).map(|n| n.try_into().unwrap_or_default());
+            Ok(Tally { open: number(0)?, in_progress: number(1)?, closed: number(2)?, resolved: number(3)? })
+        };
+        self.ask(|conn| Ok(conn.prepare_cached(question::TALLY)?.query_row((id.as_str(),), counted)?))
+    }
+
+    fn gated_in(&self, id: &IssueId) -> Vec<IssueId> {
+        self.some(question::GATED_IN, (id.as_str(),), |r| row::id_from(r, &row::ISSUES))
     }
 
     fn scopes_in(&self, root: &IssueId) -> Vec<IssueId> {
